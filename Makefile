@@ -44,9 +44,10 @@ test-lowest: $(VENV)/.dev  ## all tests with the lowest versions that are allowe
 
 # Kernels are seen with the JIT off only. What pours many rows takes hours then, so the rooms above `compiler` are left out.
 MEASURED_BY := tests/windows tests/epsilon tests/compiler tests/rete tests/io/test_sink_laws.py \
-	$(addprefix tests/laws/test_, naive.py engine_naive.py engine_time.py engine_rules.py engine_policies.py time_cuts.py time_lateness.py \
+	$(addprefix tests/laws/test_, naive.py naive_distinct.py naive_laws.py engine_naive.py engine_time.py engine_rules.py engine_policies.py time_cuts.py time_lateness.py \
 	engine_sequences.py sequences_endless.py engine_views.py) \
-	$(addprefix tests/engine/test_, rules.py policies.py distinct_on.py sequences.py gathered.py) tests/spark/test_shards.py
+	$(addprefix tests/engine/test_, rules.py policies.py distinct_on.py sequences.py gathered.py) \
+	$(addprefix tests/spark/test_shards, .py _explained.py _jobs.py _keys.py _rules.py _texts.py _views.py)
 coverage: $(VENV)/.dev  ## which lines of windows, epsilon, compiler and rete the tests run: without the JIT, with few cases
 	@rm -f build/.coverage*
 	NUMBA_DISABLE_JIT=1 RETEWAVE_CASES=0.02 $(BIN)/python -m pytest -n 2 -m "not spark and not slow and not jit" \

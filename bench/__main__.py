@@ -1,6 +1,6 @@
 """Run the benches: `python -m retewave.bench` for a few minutes of them, `--full` for all.
 
-`events`, `ontology` and `roads` have tables of their own.
+`events`, `ontology`, `roads` and `usecases` have tables of their own.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from retewave.bench.report import write_report
 from retewave.bench.roads.__main__ import main as roads
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import rows_of_targets
+from retewave.bench.usecases.__main__ import main as usecases
 from retewave.bench.watched import SweepNames, leave_if_failed, measure_watched
 
 __all__ = ["main"]
@@ -61,7 +62,12 @@ def main(
 
 
 if __name__ == "__main__":
-    chosen: dict[str, Callable[..., None]] = {"events": events, "ontology": ontology, "roads": roads}
+    chosen: dict[str, Callable[..., None]] = {
+        "events": events,
+        "ontology": ontology,
+        "roads": roads,
+        "usecases": usecases,
+    }
     own = chosen.get("".join(sys.argv[1:2]), main)
     if own is not main:
         del sys.argv[1]

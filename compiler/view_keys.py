@@ -5,7 +5,7 @@ A key is bound in all solutions that are put together, kept or grouped.  So each
 report, each of the content that has its part of the key.  The times of reports and the bounds of windows must not hang
 on what came, for that may have come to another shard.  And each solution needs a triple that has come: a shard passes
 over the reports of which it has nothing in its windows.
-Left out: groups that have no key of their own (their aggregates would be combined from those of several shards).
+Left out: what has no key of its own, but parts that can be put together (`view_parts`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from retewave.compiler.algebra import (
 )
 from retewave.compiler.rewrite.leaves import LeafFound, ViewLeaves
 
-__all__ = ["key_of_view", "reason_of_view"]
+__all__ = ["key_among", "key_of_view", "keys_within", "reason_of_frame", "reason_of_view", "shown"]
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,28 @@ def key_of_view(query: Query, split: ViewLeaves, streamed: Sequence[Collection[s
     >>> str(key_of_view(query, leaves_of(query), [("s", "o")])), key_of_view(query, leaves_of(query), [()])
     ('?s', None)
     """
-    if query.form == "ASK" or _reason_of_frame(query.view) is not None:
+    if query.form == "ASK" or reason_of_frame(query.view) is not None:
         return None
+    return key_among(_keys(query, split, [frozenset(map(Variable, each)) for each in streamed]), split)
+
+
+def key_among(keys: Collection[Variable], split: ViewLeaves) -> Variable | None:
+    """Return the key that most leaves of a view have."""
     leaves = [{*leaf.variables} for leaf in split.leaves]
-    found = _keys(query, split, [frozenset(map(Variable, each)) for each in streamed])
-    return max(found, key=lambda key: (sum(key in each for each in leaves), key.name), default=None)
+    return max(keys, key=lambda key: (sum(key in each for each in leaves), key.name), default=None)
+
+
+def keys_within(pattern: Any, streamed: Sequence[frozenset[Variable]]) -> frozenset[Variable]:
+    """Return the variables that may be the key of a part of a view, each of whose solutions has a triple that came."""
+    found = _keys_of(pattern, streamed)
+    return frozenset() if found is None else found.streamed
 
 
 def reason_of_view(query: Query) -> str:
     """Return why a view without a key is in one shard."""
     if query.form == "ASK":
         return "ASK looks at the whole content of the windows"
-    return _reason_of_frame(query.view) or (
+    return reason_of_frame(query.view) or (
         "no variable is in all that the view puts together and tells: GROUP BY such a variable, and select it"
     )
 
@@ -89,10 +99,10 @@ def _keys(query: Query, split: ViewLeaves, streamed: Sequence[frozenset[Variable
     if told == "RSTREAM" and isinstance(pattern, Projected):
         pattern = pattern.pattern  # rows are not compared, so they need not show their key
     found = _keys_of(pattern, streamed) or _NONE
-    return found.streamed if told == "RSTREAM" else found.streamed & {Variable(name) for name in _shown(query)}
+    return found.streamed if told == "RSTREAM" else found.streamed & {Variable(name) for name in shown(query)}
 
 
-def _shown(query: Query) -> Collection[str]:
+def shown(query: Query) -> Collection[str]:
     """Return the names of the variables in which rows of two reports are compared."""
     if query.form == "SELECT":
         return query.projection
@@ -140,7 +150,7 @@ def _among(keys: _Keys, shown: frozenset[Variable]) -> _Keys:
     return _Keys(keys.every & shown, keys.streamed & shown)
 
 
-def _reason_of_frame(frame: ViewFrame | None) -> str | None:
+def reason_of_frame(frame: ViewFrame | None) -> str | None:
     """Return why the windows and reports of a view hang on what comes to all shards; None: they do not."""
     assert frame is not None
     moved = next((each.extent for each in frame.windows if not _is_fixed(each.extent)), None)

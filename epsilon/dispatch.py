@@ -71,7 +71,7 @@ def routes(atoms: Sequence[Atom], network: Network) -> Dispatch:
 
     >>> from retewave.epsilon.axioms import Axiom, Kind
     >>> network = Network.of([Axiom(Kind.INVERSE, b"<p>", b"<q>")])
-    >>> dispatch = routes([Atom(None, b"<q>", None)], network)
+    >>> dispatch = routes([Atom.of(None, b"<q>", None)], network)
     >>> route = dispatch.table[None, b"<p>", None][0]
     >>> route.subject.name, route.predicate, route.object.name, route.guard, route.twin
     ('OBJECT', b'<q>', 'SUBJECT', True, False)

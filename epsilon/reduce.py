@@ -84,7 +84,7 @@ def reduce(network: Network, atoms: Sequence[Atom]) -> Reduction:
     >>> from retewave.epsilon.axioms import Axiom, Kind
     >>> chain = [Axiom(Kind.SUB_CLASS, b"<c%d>" % n, b"<c%d>" % (n + 1)) for n in range(3)]
     >>> from retewave.epsilon.vocabulary import TYPE
-    >>> asked = Atom(None, TYPE, frozenset({b"<c3>"}))
+    >>> asked = Atom.of(None, TYPE, b"<c3>")
     >>> {str(link.target) for link in reduce(Network.of(chain), [asked]).links}
     {'? rdf:type <c3>'}
     """
@@ -94,10 +94,9 @@ def reduce(network: Network, atoms: Sequence[Atom]) -> Reduction:
 
 def goals(atom: Atom) -> Iterator[Goal]:
     """Yield one goal for each choice of constants of an atom."""
-    subjects = [None] if atom.subject is None else sorted(atom.subject)
-    objects = [None] if atom.object is None else sorted(atom.object)
-    for subject, object_ in product(subjects, objects):
-        yield Goal(subject, atom.predicate, object_)
+    sets = (atom.subject, atom.predicate, atom.object)
+    for texts in product(*([None] if each is None else sorted(each) for each in sets)):
+        yield Goal(*texts)
 
 
 def _flat(derivation: Derivation) -> FlatLink:

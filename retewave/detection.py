@@ -27,6 +27,9 @@ TripleText: TypeAlias = tuple[str, str, str]  # three canonical texts
 Source: TypeAlias = tuple[str, int, int] | None  # stream ("": it has no name), start, end; None: static data
 
 
+_ENCODED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 @dataclass(frozen=True)
 class Token:
     """A detection: of an event, or of what stands in a MATCH."""
@@ -55,7 +58,7 @@ def written(token: Token) -> bytes:
     justification = [[*triple, source] for triple, source in _sorted(token.justification)]
     parts = {alias: list(part) for alias, part in sorted(token.parts.items())}
     said = [token.name, token.event, token.individual, token.start, token.end, justification, parts, list(token.proof)]
-    return literal(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
+    return literal(_ENCODED(said))
 
 
 def _sorted(found: Mapping[TripleText, Source]) -> Iterable[tuple[TripleText, Source]]:

@@ -58,8 +58,8 @@ class Matches:
     """Matches of one query, in the order in which they were found."""
 
     __slots__ = (
-        "__weakref__", "_decoded", "_own", "_spared", "_triples", "bounds", "clock", "derived", "ends", "groups", "ids",
-        "made_of", "number", "places", "query", "reported", "starts", "terms",
+        "__weakref__", "_decoded", "_own", "_spared", "_triples", "bounds", "clock", "derived", "ends", "gone",
+        "groups", "ids", "made_of", "number", "places", "query", "reported", "starts", "terms",
     )  # fmt: skip
 
     def __init__(
@@ -85,6 +85,7 @@ class Matches:
         self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
         self.reported: tuple[int, int] | None = None  # microseconds: the opening and the time of their report
         self.derived: DerivedRows | None = None  # why the rows of a report are there, if that was asked
+        self.gone = 0  # how many of the rows, the last ones, are gone, where a report tells these beside the new ones
         self.bounds: tuple[tuple[int, int], ...] = ()  # of the report's windows, in microseconds: open, and closed
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it

@@ -34,7 +34,11 @@ __all__ = [
     "SortKey",
 ]
 
-AggregateName: TypeAlias = Literal["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"]
+AggregateName: TypeAlias = Literal[
+    "COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT",
+    "PARTIAL_SUM",  # SUM of a part, that no rounding has touched; no language has it
+    "WHOLE_SUM",  # SUM, of partial sums
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

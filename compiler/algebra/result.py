@@ -16,7 +16,7 @@ from retewave.windows.durations import spell
 
 __all__ = ["BlankNode", "DistinctOn", "Policy", "PolicyName", "Query", "Solutions", "Stream", "TemplateTriple"]
 
-PolicyName: TypeAlias = Literal["unrestricted", "naive", "chronological", "recent"]  # MEANING of each: docs/time.md
+PolicyName: TypeAlias = Literal["unrestricted", "naive", "chronological", "recent"]  # what each means: docs/order.md
 Solutions: TypeAlias = Literal["bag", "set"]  # whether equal solutions of one instant are told apart
 
 

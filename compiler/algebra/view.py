@@ -50,7 +50,7 @@ __all__ = [
     "steps_of",
 ]
 
-Told: TypeAlias = Literal["RSTREAM", "ISTREAM", "DSTREAM"]  # all rows, new rows, rows that are gone
+Told: TypeAlias = Literal["RSTREAM", "ISTREAM", "DSTREAM", "CHANGES"]  # all rows, new rows, rows that are gone, both
 
 
 @dataclass(frozen=True)
@@ -223,6 +223,7 @@ class ViewFrame:
     reason: str = ""  # the word of the text that makes it a view, for explain: "STEP", "GROUP BY"
     graphs: tuple[Term, ...] = ()  # FROM NAMED <…>: the named graphs of the dataset; none: those that GRAPH names
     t0: int | None = None  # the phase of all windows, if it was given beside the text
+    part: Literal["first", "other"] | None = None  # one of the shards' parts of a view; the first knows when it begins
 
     @property
     def named(self) -> tuple[WindowOn, ...]:

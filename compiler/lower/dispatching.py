@@ -31,9 +31,13 @@ def lower_dispatch(lowered: Lowered, dispatch: Dispatch, programs: Programs) -> 
             _route(route, alpha, programs)
             for route in found
             for alpha in tests.get(atoms[route.atom], ())
-            if not own or atoms[route.atom].predicate == key[1]
+            if not own or _names(atoms[route.atom], key[1])
         ]
     lowered.network.known = frozenset(programs.id(text) for text in dispatch.known)
+
+
+def _names(atom: Atom, predicate: bytes | None) -> bool:
+    return atom.predicate is not None and predicate in atom.predicate
 
 
 def _route(route: Derived, alpha: int, programs: Programs) -> Route:

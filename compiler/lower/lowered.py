@@ -117,7 +117,7 @@ class Lowered:
 
     @cached_property
     def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
-        """Return the α-memories by the predicate that they ask for (None: any).
+        """Return the α-memories by the predicates that they ask for (None: any).
 
         Of memories with equal rows, that with the widest window is returned.  The memory of a query that uses events up
         is left out: it does not hold all that has come.
@@ -139,7 +139,8 @@ class Lowered:
                     found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)
         grouped: dict[bytes | None, list[AlphaMemory]] = {}
         for memory in found.values():
-            grouped.setdefault(memory.test.atom.predicate, []).append(memory)
+            for predicate in memory.test.atom.predicate or (None,):
+                grouped.setdefault(predicate, []).append(memory)
         return grouped
 
 

@@ -153,11 +153,7 @@ def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]
 
 
 def _atom(pattern: ShapePattern) -> Atom:
-    return Atom(_constants(pattern.subject), _constant(pattern.predicate), _constants(pattern.object))
-
-
-def _constant(part: Part) -> bytes | None:
-    return part if isinstance(part, bytes) else None
+    return Atom(_constants(pattern.subject), _constants(pattern.predicate), _constants(pattern.object))
 
 
 def _constants(part: Part) -> frozenset[bytes] | None:

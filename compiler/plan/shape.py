@@ -4,7 +4,8 @@ Data's way: algebra -> normal form -> **shapes** -> join order -> plan -> networ
 Ten thousand queries "tell me of offers for products of type T" are one shape with the constant T left open
 (lifted): their joins are one set of joins, T is a column like any other, and the end of the plan finds the
 queries of a complete tuple by hash.  A constant that all members share is not lifted, so a shape of one
-member costs nothing.
+member costs nothing.  Predicates are left open, too, where many branches of one event differ in them: else a triple
+that says a class would go into the memories of each of their shapes.
 
 Branches of which time asks something are one shape only if they have the same constants and filters: what their probes
 remember hangs on these, and must not change with the queries that come and go.
@@ -17,12 +18,14 @@ Invariant: a member's matches are the shape's tuples whose lifted columns equal 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import Expression, rename, variables
+from retewave.compiler.plan.lifting import Places, liftable, liftable_predicates
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
 from retewave.compiler.rewrite.detected import BACKGROUND
@@ -101,7 +104,7 @@ class ShapePattern:
     """A triple pattern of a shape."""
 
     subject: Part  # subject
-    predicate: Part  # predicate; never lifted
+    predicate: Part  # predicate
     object: Part  # object
     streams: Streams  # the streams that it listens to
     told: tuple[int, ...] = ()  # what must be told of the triples that it takes
@@ -149,17 +152,55 @@ class Shape:
 
 
 _Key: TypeAlias = tuple[object, ...]
+_LEAST_OPEN = 4  # shapes that differ in predicates alone: so many are worth one shape with more to test at its end
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A branch that is about to become a member of a shape."""
+
+    listener: Listener  # its query
+    number: int  # which of the query's branches it is
+    numbers: dict[Variable, int]  # its variables' numbers
+    liftable: Places  # where its constants may be left open
+
+    @property
+    def branch(self) -> Branch:
+        """Return the branch itself."""
+        return self.listener.branches[self.number]
+
+    @property
+    def constants(self) -> tuple[bytes, ...]:
+        """Return the constants that may be left open, in the order of their places."""
+        terms = (self.branch.patterns[pattern].terms[place] for pattern, place in sorted(self.liftable))
+        return tuple(term for term in terms if isinstance(term, bytes))
+
+    def opened(self) -> _Found:
+        """Return it with predicates left open, too, where that may be."""
+        return replace(self, liftable=self.liftable | liftable_predicates(self.branch))
 
 
 def shapes_of(listeners: Iterable[Listener]) -> tuple[Shape, ...]:
     """Group the branches of all queries by shape, in the order of their first member."""
-    groups: dict[_Key, list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]] = {}
+    groups: dict[_Key, list[_Found]] = {}
     for listener in listeners:
         for number, branch in enumerate(listener.branches):
-            numbers = _numbered(branch)
-            key, constants = _key(listener, branch, numbers)
-            groups.setdefault(key, []).append((listener, number, numbers, constants))
-    return tuple(_shape(found) for found in groups.values())
+            found = _Found(listener, number, _numbered(branch), liftable(branch))
+            groups.setdefault(_key(found), []).append(found)
+    return tuple(map(_shape, _united(groups)))
+
+
+def _united(groups: Mapping[_Key, list[_Found]]) -> Iterable[list[_Found]]:
+    """Return the groups; many that differ in predicates alone become one."""
+    wider = {key: _key(group[0].opened()) for key, group in groups.items() if liftable_predicates(group[0].branch)}
+    often = Counter(wider.values())
+    united: dict[_Key, list[_Found]] = {}
+    for key, group in groups.items():
+        if key in wider and often[wider[key]] >= _LEAST_OPEN:
+            united.setdefault(wider[key], []).extend(each.opened() for each in group)
+        else:
+            united[key] = group
+    return united.values()
 
 
 def _numbered(branch: Branch) -> dict[Variable, int]:
@@ -184,39 +225,26 @@ def filters_over(branch: Branch, numbers: Mapping[Variable, int]) -> list[Expres
     ]
 
 
-def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
-    """Tell whether a constant may be left open: the object, or the subject when the object is a variable.
-
-    Not both: the sets of constants of one pattern would multiply in the dispatch tables.
-    """
-    if not isinstance(pattern.terms[place], bytes):
-        return False
-    return place == 2 or (place == 0 and isinstance(pattern.object, Variable))
-
-
-def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tuple[_Key, tuple[bytes, ...]]:
-    """Return what tells one shape from another, and the constants that it leaves out."""
+def _key(found: _Found) -> _Key:
+    """Return what tells one shape from another, without the constants that are left open."""
+    listener, branch, numbers = found.listener, found.branch, found.numbers
     if not _leaves_constants_open(branch):
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
         own_key = named, listener.width, listener.told, listener.spender, listener.by_ends
-        return (canonical(branch, numbers), filters, *own_key), ()
-    constants: list[bytes] = []
-    parts: list[object] = []
-    for pattern in branch.patterns:
-        for place, term in enumerate(pattern.terms):
-            if isinstance(term, bytes) and _may_be_lifted(pattern, place):
-                constants.append(term)
-                parts.append(None)
-            else:
-                parts.append(_part(term, numbers))
+        return canonical(branch, numbers), filters, *own_key
+    parts = tuple(
+        None if (number, place) in found.liftable else _part(term, numbers)
+        for number, pattern in enumerate(branch.patterns)
+        for place, term in enumerate(pattern.terms)
+    )
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
-    own = (listener.spender, tuple(constants)) if listener.spender else None
+    own = (listener.spender, found.constants) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
     graphs = tuple(pattern.graph for pattern in branch.patterns)
     asked = listener.told, own, listener.by_ends
-    return (tuple(parts), tables, named, events, graphs, asked, branch.width), tuple(constants)
+    return parts, tables, named, events, graphs, asked, branch.width
 
 
 def _leaves_constants_open(branch: Branch) -> bool:
@@ -242,18 +270,20 @@ def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
     return numbers[term] if isinstance(term, Variable) else term
 
 
-def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]) -> Shape:
-    listener, branch_number, numbers, _ = found[0]
-    branch = listener.branches[branch_number]
+def _shape(found: list[_Found]) -> Shape:
+    listener, branch, numbers = found[0].listener, found[0].branch, found[0].numbers
     if not _leaves_constants_open(branch):
-        members = tuple(Member(who, which, names, ()) for who, which, names, _ in found)
+        members = tuple(Member(each.listener, each.number, each.numbers, ()) for each in found)
         patterns = tuple(_patterns(listener, branch, numbers, {}))
         return Shape(patterns, (), members, len(numbers), canonical(branch, numbers))
-    columns = [frozenset(column) for column in zip(*(each[3] for each in found), strict=True)]
-    open_places = [place for place, values in enumerate(columns) if len(values) > 1]
-    lifted = {place: Lifted(number, columns[place]) for number, place in enumerate(open_places)}
+    given = [each.constants for each in found]
+    columns = [frozenset(column) for column in zip(*given, strict=True)]
+    open_ = [column for column, values in enumerate(columns) if len(values) > 1]
+    places = sorted(found[0].liftable)
+    lifted = {places[column]: Lifted(number, columns[column]) for number, column in enumerate(open_)}
     members = tuple(
-        Member(who, which, names, tuple(given[place] for place in open_places)) for who, which, names, given in found
+        Member(each.listener, each.number, each.numbers, tuple(constants[column] for column in open_))
+        for each, constants in zip(found, given, strict=True)
     )
     tables = tuple((tuple(numbers[v] for v in table.variables), full_rows(table)) for table in branch.values)
     patterns = tuple(_patterns(listener, branch, numbers, lifted))
@@ -271,18 +301,11 @@ def table_numbers(table: Values) -> tuple[int, ...]:
 
 
 def _patterns(
-    listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: dict[int, Lifted]
+    listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: Mapping[tuple[int, int], Lifted]
 ) -> Iterable[ShapePattern]:
-    place = 0
-    for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
+    for number, (pattern, taken) in enumerate(zip(branch.all_patterns, _taken(branch), strict=True)):
         asked = taken or listener.spender  # used-up events are not looked at, either
-        parts: list[Part] = []
-        for position, term in enumerate(pattern.terms):
-            if _may_be_lifted(pattern, position):
-                parts.append(lifted.get(place, _part(term, numbers)))
-                place += 1
-            else:
-                parts.append(_part(term, numbers))
+        parts = [lifted.get((number, place), _part(term, numbers)) for place, term in enumerate(pattern.terms)]
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
         background = pattern.source == BACKGROUND or pattern.graph is not None

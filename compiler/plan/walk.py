@@ -222,8 +222,8 @@ def told_of(plan: Plan) -> list[frozenset[int]]:
 def _said(test: AlphaTest) -> Iterator[int]:
     """Yield the places of a test's triples that it says itself: constants, and terms that are repeated."""
     atom = test.atom
-    yield from (place for place, one in zip((0, 2), (atom.subject, atom.object), strict=True) if one and len(one) == 1)
-    yield from (1,) if atom.predicate is not None else ()
+    sets = (atom.subject, atom.predicate, atom.object)
+    yield from (place for place, one in enumerate(sets) if one and len(one) == 1)
     yield from (later for _, later in test.equal)
 
 

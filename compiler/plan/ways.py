@@ -64,19 +64,7 @@ class Ways:
         event = self.events[way.event]
         rebound = {number_of(each) for each in way.rebound}
         shared = sorted(self.asked.shared(way) - set(keys), key=lambda each: run[each])
-        follows = _FOLLOWS[way.follows]
-        rivals = tuple(
-            self._rival(each, run, keys) for each in self.runs.ways_from(way.source) if each.rivals == way.rivals
-        )
-        instants = None
-        if self.instants is not None:
-            partition = sorted(number_of(each) for each in self.runs.partition)
-            instants = Input(self.instants, tuple(event.columns[each] for each in partition))
-
         loose = self.asked.loose(way.source)
-        special = {LINK: (OF_ROW, 0), WAY: (OF_NOTHING, way.repeats), SINCE: (RUN, END)}
-        if way.source != BEGIN and self.runs.states[way.source].passing:
-            special |= {LINK: (RUN, run[LINK]), SINCE: (RUN, run[SINCE])}
         calls: dict[RunCall, None] = {}
 
         def call(name: str, variable: Variable, separator: Expression | None) -> RunCall:
@@ -85,29 +73,46 @@ class Ways:
         conditions = tuple(
             _condition(with_calls(each, call, calls), event.columns, run, rebound) for each in way.conditions
         )
-
-        def source(name: int) -> tuple[int, int]:
-            if name in special:
-                return special[name]
-            if is_told(name):
-                return (TAKEN, event.columns[name]) if name in event.columns else NOTHING
-            if name in loose and name in run and name not in rebound and name in event.columns:
-                return EITHER + event.columns[name], run[name]
-            if name in run and name not in rebound:
-                return RUN, run[name]
-            return (TAKEN, event.columns[name]) if name in event.columns else NOTHING
-
         return RunWay(
             event.read(tuple(event.columns[key] for key in keys)),
-            tuple(source(name) for name in names),
-            follows,
-            rivals if follows == layout.NEXT else (),
+            tuple(self._source(name, way, run, rebound) for name in names),
+            _FOLLOWS[way.follows],
+            self._rivals(way, run, keys) if way.follows is Follows.NEXT else (),
             tuple((run[name], event.columns[name]) for name in shared),
             conditions,
             frozenset(run[name] for name in loose if name in run),
             tuple(calls),
-            instants,
+            self._instants(event),
         )
+
+    def _source(self, name: int, way: Way, run: Mapping[int, int], rebound: set[int]) -> tuple[int, int]:
+        """Return where a way takes a column of the longer run from: the run, the event, or a word of its own."""
+        event = self.events[way.event]
+        is_passing = way.source != BEGIN and self.runs.states[way.source].passing
+        if name == WAY:
+            return OF_NOTHING, way.repeats
+        if name == LINK:
+            return (RUN, run[LINK]) if is_passing else (OF_ROW, 0)
+        if name == SINCE:
+            return RUN, run[SINCE] if is_passing else END
+        kept = name in run and name not in rebound and not is_told(name)
+        if kept and name in event.columns and name in self.asked.loose(way.source):
+            return EITHER + event.columns[name], run[name]
+        if kept:
+            return RUN, run[name]
+        return (TAKEN, event.columns[name]) if name in event.columns else NOTHING
+
+    def _instants(self, event: Open) -> Input | None:
+        """Return how the instants of the event's partition are read."""
+        if self.instants is None:
+            return None
+        partition = sorted(number_of(each) for each in self.runs.partition)
+        return Input(self.instants, tuple(event.columns[each] for each in partition))
+
+    def _rivals(self, way: Way, run: Mapping[int, int], keys: list[int]) -> tuple[Rival, ...]:
+        """Return the ways that bar a way of skip till next, if one of their events comes first."""
+        rivals = (each for each in self.runs.ways_from(way.source) if each.rivals == way.rivals)
+        return tuple(self._rival(each, run, keys) for each in rivals)
 
     def _call(
         self,

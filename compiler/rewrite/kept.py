@@ -29,7 +29,7 @@ __all__ = [
     "with_groups",
 ]
 
-KEPT_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+KEPT_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "PARTIAL_SUM")
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ class Subsumption:
         asked = self._members.get(self._name(expression), ()) if isinstance(expression, _BY_NAME) else self.names
         known = [each for each in asked if self._is_below(each, expression)]
         found = [each for each in known if self._says_more(each, expression)]
-        found += [each for each in self.names if each in self.told_below(expression) and each not in known]
+        told = self.told_below(expression).difference(known)
+        found += [each for each in self.names if each in told] if told else []
         return tuple(each for each in found if not self._is_covered(each, found))
 
     @cached_property

@@ -98,6 +98,7 @@ class Unfolding:
 
     subsumption: Subsumption
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    _known: dict[ClassExpression, tuple[Below, ...]] = field(default_factory=dict)  # what is below an expression
 
     def proofs(self, expression: ClassExpression) -> tuple[Proof, ...]:
         """Return the proofs of an expression, each once, without those that say more than another."""
@@ -182,7 +183,9 @@ class Unfolding:
         return [_because(one, f"{each.inclusion}{by}") for one in self._of(each.expression, term, seen)]
 
     def _below(self, expression: ClassExpression) -> tuple[Below, ...]:
-        return self.subsumption.below(expression)
+        if expression not in self._known:
+            self._known[expression] = self.subsumption.below(expression)
+        return self._known[expression]
 
     def _is_told(self, one: NamedClass, expression: ClassExpression) -> bool:
         """Tell whether ε leads from a class to another one: the axioms say so one by one."""

@@ -7,12 +7,13 @@ Invariant: a number that goes takes away just what it had brought, so a sum is t
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from retewave.rete.words.jit import kernel
 
-__all__ = ["LIMB", "LIMBS", "add_double", "of_doubles"]
+__all__ = ["LIMB", "LIMBS", "add_double", "exact_of_doubles", "of_doubles"]
 
 LIMBS, LIMB, _LOWEST = 8, 32, 128  # words of a sum, bits of each, and the power below of its unit
 
@@ -46,5 +47,14 @@ def of_doubles(limbs: np.ndarray) -> float:
     >>> of_doubles(np.array([1, 0, 0, 0, 3, 0, 0, 0]))
     3.0
     """
-    total = sum(limb << (LIMB * place) for place, limb in enumerate(limbs.tolist()))
-    return float(total / (1 << _LOWEST))  # Python rounds a quotient of whole numbers to the nearest double
+    total = exact_of_doubles(limbs)
+    return total.numerator / total.denominator  # Python rounds a quotient of whole numbers to the nearest double
+
+
+def exact_of_doubles(limbs: np.ndarray) -> Fraction:
+    """Return a sum of doubles as it is.
+
+    >>> exact_of_doubles(np.array([0, 0, 0, 1 << 30, 3, 0, 0, 0]))
+    Fraction(13, 4)
+    """
+    return Fraction(sum(limb << (LIMB * place) for place, limb in enumerate(limbs.tolist())), 1 << _LOWEST)

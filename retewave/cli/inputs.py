@@ -43,6 +43,7 @@ class Stopper:
     def __init__(self) -> None:
         self.asked = False  # a signal has come
         self.writes = False  # matches are being written
+        self._has_interrupted = False  # KeyboardInterrupt was raised, wherever the run was
         self._alarm: threading.Timer | None = None  # interrupts a run that does not come to read
         self._woken, self._wake = os.pipe()
 
@@ -53,10 +54,17 @@ class Stopper:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Handle the signals, which else would end the process."""
+        """Handle the signals, which else would end the process.
+
+        Who is interrupted may lose the interrupt and fail otherwise, as Numba does while it compiles.
+        """
         before = {number: signal.signal(number, self._take) for number in SIGNALS}
         try:
             yield
+        except Exception as error:
+            if self._has_interrupted:
+                raise KeyboardInterrupt from error
+            raise
         finally:
             self.noticed()
             for number, handler in before.items():
@@ -75,6 +83,7 @@ class Stopper:
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
+            self._has_interrupted = True
             raise KeyboardInterrupt
         self.asked = True
         os.write(self._wake, b"!")

@@ -308,8 +308,9 @@ class Detector:
         self._remembered(text, token)
         stream, predicate = self.streams[plan.base], plan.predicate("token", event)
         yield [(token.individual.encode(), predicate, text, stream)] if predicate in plan.read else []
-        triples = [tuple(text.encode() for text in triple) for triple in token.justification]
-        for use in self.guarding.by_event.get(event, ()):
+        uses = self.guarding.by_event.get(event, ())
+        triples = [tuple(text.encode() for text in triple) for triple in token.justification] if uses else []
+        for use in uses:
             for solution in sorted(self.guarding.solutions(use, triples)):  # type: ignore[arg-type]
                 its = f"<{named(plan.base, token.name, use.number, solution)}>".encode()
                 names = ((each.name, value) for each, value in zip(use.variables, solution, strict=True))

@@ -74,12 +74,12 @@ class Feeding:
     def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
         """Return the triples of output rows, as input rows whose events number the solutions; and terms' values."""
         found = [np.empty((0, ROW_WIDTH), dtype=np.int64)]
-        for number in sorted(set(out[:, layout.O_QUERY].tolist())):
+        numbers = set(out[:, layout.O_QUERY].tolist())
+        for number in sorted(numbers):
+            rows = out if len(numbers) == 1 else out[out[:, layout.O_QUERY] == number]
             if number in self.detectors:
-                built = self.detectors[number].rows(out[out[:, layout.O_QUERY] == number], sum(map(len, found)))
-                found.append(built)
+                found.append(self.detectors[number].rows(rows, sum(map(len, found))))
             elif number in self.rules:
-                rows = out[out[:, layout.O_QUERY] == number]
                 rows, _, parts = apart(rows, np.arange(len(rows)))
                 left = rows[[self._is_left(self.queries[number], int(b)) for b in rows[:, layout.O_BRANCH]]]
                 if len(left):

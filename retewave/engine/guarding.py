@@ -33,7 +33,7 @@ class Guarding:
             self.by_event.setdefault(each.event, []).append(each)
         patterns = (pattern for found in self.by_event.values() for each in found for pattern in each.patterns)
         proved = (TriplePattern(_term(s), p, _term(o)) for proof in proofs for s, p, o in proof.atoms)
-        self._dispatch = routes(tuple(dict.fromkeys(map(_atom, (*patterns, *proved)))), network)
+        self._dispatch = routes(tuple(dict.fromkeys(Atom.of(*each.terms) for each in (*patterns, *proved))), network)
 
     def proves(self, proofs: Sequence[Proof], individual: bytes, triples: frozenset[Texts]) -> bool:
         """Tell whether some triples are enough for a proof of an event."""
@@ -73,13 +73,6 @@ def _is_in(value: bytes, range_: ClassExpression) -> bool:
 
     condition = is_in_range(Variable("value"), range_)
     return Evaluator(condition, scope=frozenset((Variable("value"),))).truth({"value": from_text(value)}) is True
-
-
-def _atom(pattern: TriplePattern) -> Atom:
-    subject, object_ = (
-        frozenset((term,)) if isinstance(term, bytes) else None for term in (pattern.subject, pattern.object)
-    )
-    return Atom(subject, pattern.predicate if isinstance(pattern.predicate, bytes) else None, object_)
 
 
 def _bound(pattern: TriplePattern, fact: Texts, known: dict[Variable, bytes]) -> Iterator[dict[Variable, bytes]]:

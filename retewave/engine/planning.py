@@ -127,13 +127,7 @@ def _proofs(event: LogicalEvent, unfolding: Unfolding) -> tuple[Proof, ...]:
 
 def _in_background(proofs: Iterable[Proof], datasets: Datasets) -> Callable[[ProofAtom], bool]:
     """Return what tells whether static data, or the schema itself, has triples for a pattern."""
-    asked = {each: _atom(each) for proof in proofs for each in proof.atoms}
+    asked = {each: Atom.of(*each) for proof in proofs for each in proof.atoms}
     dispatch = routes(tuple(dict.fromkeys(asked.values())), datasets.schema.network)
     fed = fed_atoms(datasets.static, dispatch, datasets.terms)
     return lambda each: asked[each] in fed
-
-
-def _atom(atom: ProofAtom) -> Atom:
-    subject, predicate, object_ = atom
-    constants = (frozenset((each,)) if isinstance(each, bytes) else None for each in (subject, object_))
-    return Atom(next(constants), predicate, next(constants))

@@ -9,7 +9,7 @@ for events.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -65,11 +65,11 @@ def _told(test: AlphaTest) -> set[int]:
     return {column for column in test.columns if column >= EVENT}
 
 
-def _asking(lowered: Lowered, predicate: bytes | None) -> Iterator[AlphaMemory]:
-    """Yield the memories that may hold triples of a predicate, or of any."""
-    if predicate is None:
-        return chain.from_iterable(lowered.memories.values())
-    return chain(lowered.memories.get(predicate, ()), lowered.memories.get(None, ()))
+def _asking(lowered: Lowered, predicates: frozenset[bytes] | None) -> Iterable[AlphaMemory]:
+    """Return the memories that may hold triples of some predicates, or of any."""
+    asked = lowered.memories.keys() if predicates is None else (*sorted(predicates), None)
+    found = chain.from_iterable(lowered.memories.get(each, ()) for each in asked)
+    return {each.slot: each for each in found}.values()
 
 
 def _serves(one: AlphaTest, other: AlphaTest) -> bool:
@@ -115,7 +115,7 @@ def _most(sources: list[np.ndarray]) -> np.ndarray:
 
 def _sets(test: AlphaTest) -> tuple[frozenset[bytes] | None, ...]:
     atom = test.atom
-    return atom.subject, None if atom.predicate is None else frozenset((atom.predicate,)), atom.object
+    return atom.subject, atom.predicate, atom.object
 
 
 def _facts(

@@ -82,7 +82,7 @@ def _patterns(side: Algebra) -> Iterator[TriplePattern]:
 
 def _given(patterns: tuple[TriplePattern, ...], datasets: Datasets) -> frozenset[TriplePattern]:
     """Return the patterns for which static data has triples."""
-    atoms = {each: _atom(each) for each in patterns if each.source is None}
+    atoms = {each: Atom.of(*each.terms) for each in patterns if each.source is None}
     if not atoms or not len(datasets.static):
         return frozenset()
     dispatch = routes(tuple(dict.fromkeys(atoms.values())), datasets.schema.network)
@@ -96,10 +96,3 @@ def _has_subject(pattern: TriplePattern, datasets: Datasets) -> bool:
         return True
     rows = datasets.static
     return bool(np.isin(datasets.terms.find(pattern.subject), rows[:, SUBJECT]).any())
-
-
-def _atom(pattern: TriplePattern) -> Atom:
-    subject, object_ = (
-        frozenset((term,)) if isinstance(term, bytes) else None for term in (pattern.subject, pattern.object)
-    )
-    return Atom(subject, pattern.predicate if isinstance(pattern.predicate, bytes) else None, object_)

@@ -22,7 +22,7 @@ def axioms(dispatch: Dispatch, came: Texts, seen: Texts) -> tuple[str, ...]:
     >>> from retewave.epsilon.dispatch import routes
     >>> from retewave.epsilon.network import Network
     >>> network = Network.of([Axiom(Kind.INVERSE, b"<p>", b"<q>")])
-    >>> axioms(routes([Atom(None, b"<q>", None)], network), (b"<a>", b"<p>", b"<b>"), (b"<b>", b"<q>", b"<a>"))
+    >>> axioms(routes([Atom.of(None, b"<q>", None)], network), (b"<a>", b"<p>", b"<b>"), (b"<b>", b"<q>", b"<a>"))
     ('<p> owl:inverseOf <q>',)
     """
     if came == seen:

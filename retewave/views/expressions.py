@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
+from fractions import Fraction
 from functools import cmp_to_key, partial, reduce
 from typing import Any
 
@@ -29,6 +30,7 @@ from retewave.compiler.expressions.tree import Expression, Variable, mentions
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import DATETIME, DECIMAL, DOUBLE, INTEGER
 from retewave.views.relation import Bag, codes
+from retewave.views.sums import partial_sum, without_fractions
 
 __all__ = ["ColumnExpressions"]
 
@@ -120,7 +122,7 @@ class ColumnExpressions:
             groups, column = groups[kept], column[kept]
         if call.function == "COUNT":
             return self._counts(np.bincount(groups[column > 0], minlength=count))
-        if call.function in ("SUM", "AVG"):
+        if call.function in ("SUM", "AVG", "PARTIAL_SUM", "WHOLE_SUM"):
             quick = self._quick_sums(call.function, column, groups, count)
             if quick is not None:
                 return quick
@@ -154,7 +156,12 @@ class ColumnExpressions:
         if whole and float(np.abs(numbers).sum()) < _EXACT_SUM:
             sums = np.rint(np.bincount(groups, numbers, minlength=count)).astype(np.int64)
             return self._whole(function, sums.tolist(), counts.tolist())
-        if known and (kinds == DOUBLE).all() and math.isfinite(float(np.abs(numbers).sum())):
+        if (
+            function in ("SUM", "AVG")
+            and known
+            and (kinds == DOUBLE).all()
+            and math.isfinite(float(np.abs(numbers).sum()))
+        ):
             parts = np.split(numbers[np.argsort(groups, kind="stable")], np.cumsum(counts)[:-1])
             exact = [math.fsum(part.tolist()) + 0.0 for part in parts]  # rounded once; no zero is negative
             divisors = counts.tolist() if function == "AVG" else [1] * count
@@ -163,7 +170,7 @@ class ColumnExpressions:
         return None
 
     def _whole(self, function: str, sums: list[int], counts: list[int]) -> np.ndarray:
-        if function == "SUM":
+        if function != "AVG":
             texts = [b'"%d"^^<%s>' % (each, _INTEGER) for each in sums]
         else:
             means = (_DIVISION.divide(Decimal(each), Decimal(of)) for each, of in zip(sums, counts, strict=True))
@@ -260,6 +267,21 @@ def _sum(terms: list[Node | None], separator: str) -> Node:
     return reduce(partial(arithmetic, "+"), given, start)
 
 
+def _partial_sum(terms: list[Node | None], separator: str) -> Node:
+    doubles = _doubles(_given(terms))
+    return _sum(terms, separator) if doubles is None else term_of(partial_sum(sum(map(Fraction, doubles), Fraction())))
+
+
+def _whole_sum(terms: list[Node | None], separator: str) -> Node:
+    return _sum([_rounded(total) for total in without_fractions(_given(terms))], separator)
+
+
+def _rounded(total: Node | Fraction) -> Node:
+    if not isinstance(total, Fraction):
+        return total
+    return numeric_literal(total.numerator / total.denominator, DOUBLES)
+
+
 def _doubles(terms: list[Node]) -> list[float] | None:
     """Return the numbers of terms that are all finite doubles: their sum is taken without rounding in between."""
     if not terms or any(str(getattr(each, "datatype", "")) != _DOUBLE for each in terms):
@@ -310,6 +332,8 @@ def _concatenated(terms: list[Node | None], separator: str) -> Node:
 
 _AGGREGATES: dict[str, Callable[..., Node | None]] = {
     "SUM": _sum,
+    "PARTIAL_SUM": _partial_sum,
+    "WHOLE_SUM": _whole_sum,
     "AVG": _average,
     "MIN": _least,
     "MAX": _greatest,

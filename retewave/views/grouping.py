@@ -16,7 +16,7 @@ import numpy as np
 from retewave.compiler.expressions.numbers import DOUBLE, decimal_text, numeric_literal
 from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.rewrite.kept import GroupsFound
-from retewave.rete.reports.doubles import of_doubles
+from retewave.rete.reports.doubles import exact_of_doubles, of_doubles
 from retewave.rete.reports.groups import (
     BOUND,
     DECIMAL_SUM,
@@ -35,6 +35,7 @@ from retewave.rete.terms.kinds import Values
 from retewave.views.different import DifferentValues
 from retewave.views.expressions import ColumnExpressions
 from retewave.views.relation import Bag
+from retewave.views.sums import partial_sum
 from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["KeptGroups"]
@@ -259,6 +260,8 @@ def _sum(function: str, size: int, kept: list[int], limbs: np.ndarray) -> bytes 
         return _exact(function, kept)
     if kept[DOUBLES] != size:
         return _UNKNOWN
+    if function == "PARTIAL_SUM":
+        return partial_sum(exact_of_doubles(limbs))
     total = of_doubles(limbs)
     return _of_double(total / size if function == "AVG" else total)
 
@@ -273,7 +276,7 @@ def _exact(function: str, kept: list[int]) -> bytes:
     """Return the sum or the mean of whole numbers and decimals as text."""
     whole = (kept[WHOLE_SUM] << 32) + kept[WHOLE_SUM + 1]
     parts = (kept[DECIMAL_SUM] << 32) + kept[DECIMAL_SUM + 1]
-    if function == "SUM" and not kept[DECIMALS]:
+    if function != "AVG" and not kept[DECIMALS]:
         return _INTEGER % (b"%d" % whole)
     sum_of = Decimal(whole * UNIT + parts).scaleb(-9, _WIDE) if kept[DECIMALS] else Decimal(whole)
     if function == "AVG":

@@ -33,7 +33,7 @@ class LeafSolutions:
     """The different solutions of one leaf that are in its window, and those that may yet come into it."""
 
     def __init__(self, columns: int, extent: Extent | None, computed: int = 0, *, told: bool = True) -> None:
-        """Keep solutions with so many terms, and computed ones behind them; without an extent for ever.
+        """Keep solutions of some columns: terms, and computed ones behind these; without an extent for ever.
 
         `told`: somebody asks which have come and gone.
         """

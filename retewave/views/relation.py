@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from retewave.compiler.algebra import Told
 from retewave.compiler.expressions.tree import Variable
 from retewave.rete.reports.relations import numbered_rows, pairs_of_equals
 
-__all__ = ["Bag", "classes", "codes", "first_places", "left_over", "pairs", "united", "without"]
+__all__ = ["Bag", "classes", "codes", "differences", "first_places", "left_over", "pairs", "united", "without"]
 
 
 _FEW = 4  # rows that are compared as lists
@@ -151,6 +152,19 @@ def without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
         return np.array(kept_rows, dtype=np.int64).reshape(len(kept_rows), rows.shape[1])
     kept: np.ndarray = rows[left_over(rows, others)]
     return kept
+
+
+def differences(told: Told, rows: np.ndarray, former: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return what is told of a report and of the one before, and how many of these rows, the last ones, are gone.
+
+    >>> found, gone = differences("CHANGES", np.array([[1], [2]]), np.array([[2], [3]]))
+    >>> found.tolist(), gone
+    ([[1], [3]], 1)
+    """
+    if told == "ISTREAM":
+        return without(rows, former), 0
+    gone = without(former, rows)
+    return (gone, 0) if told == "DSTREAM" else (np.concatenate([without(rows, former), gone]), len(gone))
 
 
 def _taken_from(rows: list[list[int]], row: list[int]) -> bool:

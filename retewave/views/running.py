@@ -34,7 +34,7 @@ from retewave.views.kept import Arrivals, Changes
 from retewave.views.matching import EventSolutions, MatchedEvents, match_of
 from retewave.views.moving import MovingTriples
 from retewave.views.reasons import Reasons
-from retewave.views.relation import Bag, left_over, without
+from retewave.views.relation import Bag, differences, left_over
 from retewave.windows.intervals import BEFORE_ALL, STATIC_END
 from retewave.windows.times import Clock
 
@@ -75,7 +75,8 @@ class RunningView:
         }
         self._first = NEVER  # the first item of any stream
         self._at = BEFORE_ALL  # all reports up to here are made
-        self._was_empty = False  # the latest report had no window with content
+        self._was_empty = self.frame.part == "other"  # the latest report had no window with content
+        self._gone = 0  # how many of the latest rows are gone, where those that have come are told, too
         self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report, if the next needs them
         self.reported = 0  # how many reports there were
 
@@ -118,8 +119,8 @@ class RunningView:
     def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
         if not leaf.presence and leaf.event is None:
             self._contents.add(number, rows)
-        if leaf.window is None or not (leaf.presence or leaf.is_triple):
-            return
+        if leaf.window is None or not (leaf.presence or leaf.is_triple or self.frame.part is not None):
+            return  # the triples that a part's solution is made of may be present in other shards
         streamed = rows if rows[:, 1].min() != STATIC_END else rows[rows[:, 1] != STATIC_END]
         if self.frame.reporting.policy == "change" and leaf.window in self._moving:
             self._moving[leaf.window].add(number, streamed)
@@ -150,7 +151,7 @@ class RunningView:
             opened = min(time, *(self._opening(number, time) for number in range(len(self.frame.windows))))
             starts, ends = np.full(len(found), opened), np.full(len(found), time)
             batch = Matches(self.query, self.terms_, clock, found, starts, ends)
-            batch.reported = opened, time
+            batch.reported, batch.gone = (opened, time), self._gone
             batch.bounds = tuple(self.bounds(number, time) for number in range(len(self.frame.windows)))
             batch.derived = None if self._reasons is None else self._reasons.derived(time, batch.bounds)
             yield batch
@@ -265,19 +266,19 @@ class RunningView:
 
     def _report(self, time: int) -> np.ndarray:
         """Return the rows that are told at a time."""
-        contents, forth = self._contents, self.frame.told != "DSTREAM"
-        contents.advance(time)
+        self._contents.advance(time)
         if self._by_changes:
-            came, gone = self._evaluated(contents.came), self._evaluated(contents.gone)
-            return without(came, gone) if forth else without(gone, came)
-        rows = self._all(time)
-        if self.frame.told == "RSTREAM":
-            return rows
-        former, self._rows = self._rows, rows
-        one, other = (rows, former) if forth else (former, rows)
-        if self._reasons is not None:
-            self._reasons.choose(left_over(one, other), gone=not forth)
-        return without(one, other)
+            rows, former = map(self._evaluated, (self._contents.came, self._contents.gone))
+        else:
+            rows = self._all(time)
+            if self.frame.told == "RSTREAM":
+                return rows
+            former, self._rows = self._rows, rows
+            if self._reasons is not None:
+                forth = self.frame.told != "DSTREAM"
+                self._reasons.choose(left_over(*((rows, former) if forth else (former, rows))), gone=not forth)
+        found, self._gone = differences(self.frame.told, rows, former)
+        return found
 
     def _all(self, time: int) -> np.ndarray:
         """Return the rows of the query at a time; note the events that MATCH uses up."""
@@ -369,11 +370,8 @@ class RunningView:
         found["spent"] = self._spent
         for number, history in self._histories.items():
             found |= {f"history{number}_{name}": array for name, array in history.state().items()}
-        return (
-            found
-            | self._changes.state(self._width)
-            | {"rows": self._rows, "moving": self._moved(), "numbers": np.array(numbers)}
-        )
+        found |= self._changes.state(self._width)
+        return found | {"rows": self._rows, "moving": self._moved(), "numbers": np.array(numbers)}
 
     def _moved(self) -> np.ndarray:
         """Return the triples of windows that move, a row each: window, time, number of terms, leaf, terms."""

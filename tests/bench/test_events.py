@@ -186,9 +186,10 @@ def test_etalis_is_skipped_where_no_folder_is_named_and_without_prolog(
 STAND_IN = """
 :- op(1060, yfx, where), op(1031, yfx, cnot), op(1025, yfx, seq), op(1200, xfx, <-).
 set_etalis_flag(event_consumption_policy, unrestricted).
-compile_event_file(File) :- read_file_to_terms(File, [_ <- _], []).
-event(c(Key, Value, Time, Row), [At, At]) :- !, Key == 7, Value == 1, Time == 20, Row == 1, tally(0 + 3 * Row).
-event(a(_, _, _, _), [_, _]).
+compile_event_file(File) :- read_file_to_terms(File, [_ <- _, _ <- _], []).
+event(c(Key, Value, Time, Row, Before), [At, At]) :- !,
+    Key == 7, Value == 1, Time == 20, Row == 1, Before == 0, tally(0, Row).
+event(a(_, _, _, _, -1), [_, _]).
 """
 
 
@@ -200,6 +201,15 @@ def test_the_prolog_program_sends_events_and_tells_what_was_tallied(
     monkeypatch.setenv(etalis.VARIABLE, str(tmp_path))
     found = peer("etalis").run(written("W4", [(0, 7, 0, A), (20, 7, 1, C), (30, 8, 2, C)], tmp_path / "w4.csv"))
     assert (found.matches, found.sum) == (1, 3)
+
+
+@made_here
+@pytest.mark.skipif(bool(etalis.missing()), reason=etalis.missing() or "it is there")
+@pytest.mark.parametrize("workload", ["W1", "W2", "W4"])
+def test_etalis_finds_exactly_what_is_there(workload: str, folder: Path) -> None:
+    task = make(workload, 1000, folder)
+    right, found = expected(workload, columns(task.csv)), peer("etalis").run(task)
+    assert (found.matches, found.sum) == (right.matches, right.sum)
 
 
 # retewave itself

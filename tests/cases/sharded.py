@@ -19,12 +19,14 @@ import retewave as rw
 from cases.shards import Cluster, micros
 from retewave.compiler.algebra import Query
 from retewave.spark.driver.job import Job
+from retewave.spark.worker.last import LastTask
 from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.parts import Part
 from retewave.spark.worker.route import Router
 from retewave.spark.worker.shard import Shard
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-Found = Counter[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]
+Told = Counter[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]
 Queries = dict[str, Query | str]
 _NEW = re.compile(r"^_:.*|urn:retewave:events:[^>\"\\ ]*")  # blank nodes, and individuals of detections
 
@@ -48,7 +50,7 @@ def job_of(queries: Queries, shards: int, **options: Any) -> Job:
 
 def sharded(
     job: Job, events: Sequence[Event], cuts: Iterable[int], chance: random.Random, *, delay: int, ahead: bool
-) -> Found:
+) -> Told:
     """Return what shards find in a stream that is complete, in micro-batches, with failures and lost caches."""
     cluster, router, watermark, newest = Cluster(job, chance), Router(job), BEFORE_ALL, BEFORE_ALL
     for begin, end in pairwise([0, *sorted(min(cut, len(events)) for cut in cuts), len(events)]):
@@ -63,18 +65,28 @@ def sharded(
             cluster.batch([], watermark)
     for number in range(job.shards):
         cluster.step(number, [(newest, b"")] if newest > BEFORE_ALL else [], AFTER_ALL, BEFORE_ALL)
+    cluster.put_together(AFTER_ALL)
     assert cluster.late == 0
     return _read(job, cluster.found)
 
 
-def in_one_batch(job: Job, events: Sequence[Event], chance: random.Random) -> Found:
+def in_one_batch(job: Job, events: Sequence[Event], chance: random.Random) -> Told:
     """Return what shards find in a stream that is there as a whole, in parts of no order."""
+    return _read(job, packed_in_one_batch(job, events, chance))
+
+
+def packed_in_one_batch(job: Job, events: Sequence[Event], chance: random.Random) -> list[bytes]:
+    """Return that as bytes."""
     router, middle, found = Router(job), chance.randint(0, len(events)), list[bytes]()
     packets = _routed(router, events, middle, len(events)) + _routed(router, events, 0, middle)
     for number in range(job.shards):
         mine = sorted((packet.oldest, packet.payload) for packet in packets if packet.shard == number)
         found += Shard(job, number).whole(mine)
-    return _read(job, found)
+    parts = [each for each in found if isinstance(each, Part)]
+    matches = [each for each in found if not isinstance(each, Part)]
+    for view in sorted({part.view for part in parts}):
+        matches += LastTask(job).whole(view, [(part.time, part) for part in parts if part.view == view])
+    return matches
 
 
 def _routed(router: Router, events: Sequence[Event], begin: int, end: int) -> list[Any]:
@@ -91,8 +103,8 @@ def _routed(router: Router, events: Sequence[Event], begin: int, end: int) -> li
     )
 
 
-def _read(job: Job, found: Sequence[bytes]) -> Found:
-    told: Found = Counter()
+def _read(job: Job, found: Sequence[bytes]) -> Told:
+    told: Told = Counter()
     for blob in found:
         for row in unpack(job, blob).to_pylist():
             times = [None if row[name] is None else micros(row[name]) for name in ("start", "end")]
@@ -111,9 +123,9 @@ def one_engine(queries: Queries, **options: Any) -> rw.Engine:
     return engine
 
 
-def single(queries: Queries, events: Sequence[Event], **options: Any) -> Found:
+def single(queries: Queries, events: Sequence[Event], **options: Any) -> Told:
     """Return what one engine finds in the same stream."""
-    told: Found = Counter()
+    told: Told = Counter()
     engine = one_engine(queries, **options)
     told.update(shown(engine.flush()))
     for event in events:

@@ -19,7 +19,9 @@ from naive.streams import Item
 from cases.engine import Case, written
 from retewave.engine.registry import CartesianWarning
 from retewave.spark.driver.job import Job, OneShardWarning
+from retewave.spark.worker.last import LastTask, last_of
 from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.parts import Part
 from retewave.spark.worker.route import Router
 from retewave.spark.worker.shard import Shard
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
@@ -99,6 +101,8 @@ class Cluster:
     found: list[bytes] = field(default_factory=list)
     late: int = 0
     wakes: dict[int, int | None] = field(default_factory=dict)
+    parts: dict[int, list[tuple[int, bytes]]] = field(default_factory=dict)  # by view: what this micro-batch has sent
+    lasts: dict[int, MemoryStore] = field(default_factory=dict)  # of the last tasks, by view
 
     def __post_init__(self) -> None:
         self.stores = [MemoryStore() for _ in range(self.job.shards)]
@@ -115,7 +119,10 @@ class Cluster:
             if self.chance.random() < 0.15:
                 continue  # what it did is lost
             self.stores[number] = store
-            self.found += done.found
+            self.found += [each for each in done.found if not isinstance(each, Part)]
+            for part in done.found:
+                if isinstance(part, Part):
+                    self.parts.setdefault(part.view, []).append((part.time, bytes(part)))
             self.late += done.late
             self.wakes[number] = done.wake
             return
@@ -134,6 +141,19 @@ class Cluster:
         due = {number for number, wake in self.wakes.items() if wake is not None and wake <= watermark}
         for number in sorted(sent.keys() | due):
             self.step(number, sent.get(number, []), watermark, ahead.get(number, BEFORE_ALL))
+        self.put_together(watermark)
+
+    def put_together(self, watermark: int) -> None:
+        """Let the last tasks of views tell what all shards have reached; a step fails now and then."""
+        sent, self.parts = self.parts, {}
+        last = LastTask(self.job) if self.chance.random() < 0.5 else last_of(self.job)
+        for view in sorted(sent.keys() | self.lasts.keys()):
+            self.chance.shuffle(sent.setdefault(view, []))
+            for _ in range(self.chance.choice([1, 1, 1, 2])):  # what all but the last attempt did is lost
+                store = self.lasts.get(view, MemoryStore()).copy()
+                done = last.step(store, view, sent[view], watermark)
+            self.lasts[view] = store
+            self.found += done.found
 
 
 def streamed(

@@ -14,19 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from naive.matching import Chosen, Named, Order, Then
-from naive.views import (
-    MATCH,
-    TIMESTAMP,
-    Item,
-    NaiveEvent,
-    NaiveMatch,
-    NaiveView,
-    NaiveWindow,
-    Pattern,
-    Row,
-    Triple,
-    term_text,
-)
+from naive.view_graphs import Pattern, Row, Triple, term_text
+from naive.view_match import NaiveEvent, NaiveMatch
+from naive.view_windows import Item, NaiveWindow
+from naive.views import MATCH, TIMESTAMP, NaiveView
 
 import retewave as rw
 from retewave.compiler.algebra import (

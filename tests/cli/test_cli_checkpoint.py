@@ -15,13 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from cases.many import many
+from helpers.command_line import LINES, QUERY
 from helpers.run_faults import PATIENCE, Run, orders
 from typer.testing import CliRunner, Result
 
 from retewave.cli.app import app
 
-QUERY = "SELECT ?x ?y WHERE { ?x <http://e/p> ?y }"
-LINES = "".join(f"<http://e/s{n}> <http://e/p> <http://e/o> .\n" for n in range(4))
+pytestmark = pytest.mark.usefixtures("folder")
 
 _E = "PREFIX e: <http://e/>\n"
 _WINDOW = "FROM STREAM <http://e/s> [RANGE 2s] WHERE { ?o e:placed ?c . ?o e:paid ?k }"
@@ -40,14 +40,6 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("streams")
     orders(folder, 60_000, seed=6)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("q.rq").write_text(QUERY)
-    Path("d.nt").write_text(LINES)
-    return tmp_path
 
 
 # ---- what an output holds, where two runs may write it differently ----

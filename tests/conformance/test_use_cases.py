@@ -9,7 +9,7 @@ from itertools import islice
 
 import pyoxigraph
 import pytest
-from laws.test_engine_time import Told, of_token, shown
+from helpers.told import Told, of_token, shown
 from naive.detectors import detected
 from naive.streams import Item, Triple
 

@@ -16,24 +16,17 @@ from typing import Any
 
 import pyoxigraph
 import pytest
+from helpers.w3c import MF, NUMBERS, QT, RDF, RS, SUITE, graph_of, path_of, read
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 import retewave as rw
 
-SUITE = Path(__file__).parents[2].parent / "shared" / "w3c"
 FOLDERS = [
     *(f"sparql11/{name}" for name in ("functions", "cast", "bind", "project-expression")),
     *(f"sparql10/{name}" for name in ("expr-builtin", "expr-ops", "expr-equals", "regex", "type-promotion", "cast")),
     *("sparql10/boolean-effective-value", "sparql10/i18n", "sparql10/bound"),
 ]
-MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
-QT = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
-RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 ANYTHING = "<urn:anything>"
-NUMBERS = ("integer", "decimal", "double", "float")
-
-Graph = dict[tuple[Any, str], list[Any]]
 Row = tuple[tuple[str, object], ...]
 
 
@@ -45,17 +38,6 @@ class Case:
     query: Path
     data: Path | None
     result: Path
-
-
-def graph_of(path: Path) -> Graph:
-    found: Graph = {}
-    for quad in pyoxigraph.parse(path=str(path), base_iri=path.as_uri()):
-        found.setdefault((quad.subject, quad.predicate.value), []).append(quad.object)
-    return found
-
-
-def path_of(node: Any) -> Path:
-    return Path(node.value.removeprefix("file://"))
 
 
 def cases() -> Iterator[Case]:
@@ -107,12 +89,6 @@ def expected(path: Path) -> Counter[Row] | bool:
         ]
         rows[tuple(sorted(pairs, key=str))] += 1
     return rows
-
-
-def read(text: str | bytes) -> Any:
-    """Return Oxigraph's term of a canonical text."""
-    line = f"<a:> <a:> {text if isinstance(text, str) else text.decode()} ."
-    return next(iter(pyoxigraph.parse(line, format=pyoxigraph.RdfFormat.N_TRIPLES))).object
 
 
 def found(case: Case) -> Counter[Row]:

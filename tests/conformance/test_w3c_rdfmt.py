@@ -100,8 +100,7 @@ def entails(action: Path, result: Path) -> bool:
 
 
 def atom_of(triple: Triple) -> Atom:
-    subject, object_ = (None if is_blank(term) else frozenset({term}) for term in (triple[0], triple[2]))
-    return Atom(subject, triple[1], object_)
+    return Atom.of(*(None if is_blank(term) else term for term in triple))
 
 
 def fits(triple: Triple, asked: Triple) -> bool:

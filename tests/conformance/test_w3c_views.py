@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from cases.many import many
-from conformance.test_w3c_evaluation import CASES, Case, alike, built, expected, named_alike, plain, rows_of, triples_of
+from helpers.w3c_cases import CASES, Case, alike, built, expected, named_alike, plain, rows_of, triples_of
 from pyoxigraph import Quad, RdfFormat, serialize
 from pyoxigraph import parse as read_graph
 

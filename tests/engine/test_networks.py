@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown
+from helpers.found import LAW, anywhere, rows_of
 from helpers.inside import poured
+from helpers.telling import changes_kept
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import changes_kept
-from laws.test_engine_laws import LAW, anywhere, rows_of
 
 import retewave as rw
 from retewave.engine import compiled, following, matcher

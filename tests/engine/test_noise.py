@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cases.engine import written
 from cases.many import many
-from cases.sharded import Event, Found, Queries, one_engine, shown, single
+from cases.sharded import Event, Told, Queries, one_engine, shown, single
 from cases.temporal import temporal_case
 from cases.views import written as view_and_items
 from hypothesis import HealthCheck, given, settings
@@ -89,7 +89,7 @@ def lines_of(event: Event, place: int, chance: random.Random) -> str:
     return time + triples if chance.random() < 0.5 else triples + time
 
 
-def read_by(queries: Queries, events: Sequence[Event], chance: random.Random, **options: Any) -> tuple[Found, int]:
+def read_by(queries: Queries, events: Sequence[Event], chance: random.Random, **options: Any) -> tuple[Told, int]:
     """Return what one engine finds in a stream that it reads in pieces, a reader for each stream; and what is late."""
     engine, readers = one_engine(queries, **options), []
     for stream in dict.fromkeys(event.stream for event in events):
@@ -98,7 +98,7 @@ def read_by(queries: Queries, events: Sequence[Event], chance: random.Random, **
         cuts = sorted(chance.randint(0, len(text)) for _ in range(chance.randint(0, 9)))
         pieces = [text[begin:end] for begin, end in pairwise([0, *cuts, len(text)])]
         readers.append(rw.read(iter(pieces), format="nq", stream=stream, time_property=GENERATED_AT, name=f"{stream}"))
-    told: Found = Counter(shown(engine.flush()))
+    told: Told = Counter(shown(engine.flush()))
     told.update(match for found in engine.run_batches(*readers) for batch in found for match in shown(batch))
     told.update(shown(engine.flush()))
     return told, engine.order.late

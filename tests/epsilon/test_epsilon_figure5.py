@@ -26,11 +26,11 @@ def term(name: str) -> bytes:
 
 
 QUERY = [
-    Atom(None, TYPE, frozenset({term("twd:Tweet")})),
-    Atom(None, term("sma:talksAbout"), None),
-    Atom(None, term("sioc:creator_of"), None),
-    Atom(None, term("sioc:account_of"), None),
-    Atom(None, TYPE, frozenset({term("fb:StatusUpdate")})),
+    Atom.of(None, TYPE, term("twd:Tweet")),
+    Atom.of(None, term("sma:talksAbout"), None),
+    Atom.of(None, term("sioc:creator_of"), None),
+    Atom.of(None, term("sioc:account_of"), None),
+    Atom.of(None, TYPE, term("fb:StatusUpdate")),
 ]
 
 

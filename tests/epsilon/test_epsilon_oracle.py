@@ -42,7 +42,7 @@ def test_axioms_about_rdf_type_and_containers_entail_what_owlrl_entails(case: Ca
 @settings(max_examples=many(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_who_asks_for_resources_gets_all_terms_that_owlrl_says_are_resources(case: Case) -> None:
-    asked = Atom(None, TYPE, frozenset({rdfs("Resource")}))
+    asked = Atom.of(None, TYPE, rdfs("Resource"))
     dispatch = routes([asked], Network.of(collect(case.schema).axioms))
     got = {found[0] for triple in case.data for _, found in fire(dispatch, triple)}
     terms = {term for subject, _, object_ in case.data for term in (subject, object_) if not is_literal(term)}

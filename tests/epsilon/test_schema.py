@@ -317,5 +317,5 @@ def test_an_unknown_closure_is_an_error() -> None:
 
 def test_container_properties_beyond_the_bound_can_be_declared() -> None:
     declared = load("rdf:_500 a rdfs:ContainerMembershipProperty .", containers=2)
-    dispatch = routes([Atom(None, rdfs("member"), None)], declared.network)
+    dispatch = routes([Atom.of(None, rdfs("member"), None)], declared.network)
     assert {membership_property(n) for n in (1, 2, 500)} | {rdfs("member")} == dispatch.known

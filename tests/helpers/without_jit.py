@@ -10,9 +10,9 @@ from cases import temporal
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one
 from cases.sequences import Room, cases
 from hypothesis import HealthCheck, given, seed, settings
-from laws import sequences
-from laws.telling import asked, listening, pushed, told
 
+from helpers import told_runs
+from helpers.telling import asked, listening, pushed, told
 from retewave.errors import QueryError
 from retewave.rete.words.jit import JIT
 
@@ -40,11 +40,11 @@ def run_sequences() -> None:
     room = Room(repeated=True, maximal=True, absent=True, maybe=True, aggregates=True, tumbling=True, past_last=True)
     for case in cases(room, range(40)):
         try:
-            engine, _ = sequences.engine_for(case.query)
+            engine, _ = told_runs.engine_for(case.query)
         except QueryError:
             continue
-        matches = [*(each for event in case.events for each in sequences.pushed(engine, event).elements())]
-        found.append(sorted(map(repr, [*matches, *sequences.flushed(engine).elements()])))
+        matches = [*(each for event in case.events for each in told_runs.pushed(engine, event).elements())]
+        found.append(sorted(map(repr, [*matches, *told_runs.flushed(engine).elements()])))
 
 
 warnings.simplefilter("ignore")

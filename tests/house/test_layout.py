@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,8 @@ from retewave.rete.words import layout
 ROOT = Path(__file__).parents[2]
 PARTS = ("retewave", "compiler", "epsilon", "rete", "windows", "viz", "bench")  # the folders of the package
 LONGEST_FUNCTION, LONGEST_FILE = 60, 400  # lines
+LONGEST_TESTS = 450  # lines of a file of tests: they repeat what a test needs to be read alone
+LONGEST_MEANING = 200  # lines of a file of the naive meaning: it is read beside its section of MEANING.md
 
 BELOW = {  # the parts that each part may import, besides itself
     "windows": set(),
@@ -116,7 +118,7 @@ ROOMS = {
         {"languages", "rewrite"},
         {"parse", "plan"},
         {"lower", "keys", "rule_keys", "view_keys"},
-        {"shares"},
+        {"shares", "view_parts"},
     ),
     "rete": (
         {"words"},
@@ -217,6 +219,17 @@ def test_no_part_is_imported_without_its_prefix() -> None:
     assert wrong == []
 
 
+def test_no_test_file_imports_another() -> None:
+    """What several of them need is in tests/helpers, or in tests/cases if it makes cases."""
+    wrong = [
+        f"{place(path, node)} imports {module}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for module, node in imports_of(path)
+        if module.split(".")[-1].startswith("test_")
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("library", ONLY_AT)
 def test_library_stays_at_its_place(library: str) -> None:
     wrong = [
@@ -303,8 +316,18 @@ def test_no_function_is_longer_than_one_look() -> None:
 
 
 def test_no_file_is_longer_than_one_idea() -> None:
-    lengths = {path: len(path.read_text().splitlines()) for path in sources()}
-    assert [f"{path.relative_to(ROOT)} has {n} lines" for path, n in lengths.items() if n > LONGEST_FILE] == []
+    assert longer_than(LONGEST_FILE, sources()) == []
+
+
+def test_no_file_of_tests_is_longer_than_one_idea_and_no_meaning_than_its_section() -> None:
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    assert longer_than(LONGEST_TESTS, tests) == []
+    assert longer_than(LONGEST_MEANING, (path for path in tests if path.parent.name == "naive")) == []
+
+
+def longer_than(most: int, files: Iterable[Path]) -> list[str]:
+    lengths = {path: len(path.read_text().splitlines()) for path in files}
+    return [f"{path.relative_to(ROOT)} has {length} lines" for path, length in lengths.items() if length > most]
 
 
 def test_nothing_is_marked_as_unfinished() -> None:

@@ -49,6 +49,14 @@ def test_documents_for_users_call_nothing_of_the_inside() -> None:
     assert not [(doc.name, name) for doc in for_users for name in INSIDE.findall(doc.read_text())]
 
 
+def test_the_files_that_the_readmes_commands_read_are_in_the_folder_in_which_they_run() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert any("cd examples/sensors" in block for block in blocks)
+    read = {name for block in blocks for name in re.findall(r"(?<![\w*/.-])[\w-]+\.(?:rq|ttl|nt)\b", block)}
+    assert len(read) > 3
+    assert sorted(name for name in read if not (ROOT / "examples" / "sensors" / name).exists()) == []
+
+
 def test_every_page_is_reached_from_the_index_and_from_the_sites_menu() -> None:
     index, menu = (ROOT / "docs" / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
     pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "index.md"]
@@ -68,6 +76,23 @@ def _leads(doc: Path, target: str, heading: str) -> bool:
         return file.exists()
     titles = re.findall(r"^#+ (.*)$", file.read_text(), flags=re.MULTILINE)
     return heading in {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+def test_sections_that_the_naive_meaning_names_are_those_of_its_page() -> None:
+    sections = set(
+        re.findall(r"^## (\d+)\.", (ROOT / "tests" / "naive" / "MEANING.md").read_text(), flags=re.MULTILINE)
+    )
+    named = {
+        (file, number)
+        for file, text in SOURCES.items()
+        for marks in re.findall(r"MEANING §+([\d ,and§]*\d)", text)
+        for number in re.findall(r"\d+", marks)
+    }
+    assert {file for file, _ in named if file.startswith("tests/naive/")} > {
+        "tests/naive/runs.py",
+        "tests/naive/views.py",
+    }
+    assert sorted((file, number) for file, number in named if number not in sections) == []
 
 
 def test_names_in_back_ticks_in_module_docstrings_are_names_of_the_code() -> None:

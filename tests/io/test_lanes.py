@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 import pytest
+from helpers.refuted import ONE, Silent
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from regressions.test_refuted import ONE, Silent
 
 import retewave as rw
 from retewave.engine import lanes

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.lines import csv_term, json_term, naive_lines, tsv_term
+from naive.lines import naive_lines
+from naive.written_terms import csv_term, json_term, tsv_term
 
 import retewave as rw
 from retewave.compiler.algebra import Variable

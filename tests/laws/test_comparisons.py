@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from cases.temporal import SUBJECTS, Case
+from helpers.telling import bag, changes_kept, law, listening, named, poured, pushed, registered, told
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import bag, changes_kept, law, listening, named, poured, pushed, registered, told
 from naive.detectors import detected
 from naive.streams import Item
 

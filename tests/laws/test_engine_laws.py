@@ -13,37 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
-from cases.many import many
+from helpers.found import LAW, anywhere, rows_of
 from helpers.inside import network_of, poured
-from hypothesis import HealthCheck, given, settings
+from helpers.telling import changes_kept
+from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import changes_kept
-from naive.streams import Item
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning
-from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
-
-LAW = settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
-
-
-def rows_of(engine: rw.Engine, stream: list[Item]) -> np.ndarray:
-    """Return a stream as input rows."""
-    rows = np.zeros((len(stream), ROW_WIDTH), dtype=np.int64)
-    for place, item in enumerate(stream):
-        rows[place, :3] = engine.encode([written(item.triple)])[0]
-        rows[place, START], rows[place, END] = item.start, item.end
-        rows[place, STREAM] = engine.registry.stream_number(item.stream)
-    return rows
-
-
-def anywhere(matches: Counter) -> Counter:
-    """Forget at which arrival matches were found."""
-    found: Counter = Counter()
-    for (start, end, bindings, _), count in matches.items():
-        found[start, end, bindings] += count
-    return found
 
 
 @LAW

@@ -6,12 +6,12 @@ import pytest
 from cases.many import many
 from cases.rules import RulesCase, rules_case
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.telling import listening_all, pushed
+from helpers.told import check_told
+from helpers.told_rules import by_query
+from helpers.told_rules import naive as naive_of_rules
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from laws.telling import listening_all, pushed
-from laws.test_engine_rules import by_query
-from laws.test_engine_rules import naive as naive_of_rules
-from laws.test_engine_time import check_told
 
 LAW = settings(max_examples=many(200), deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -2,60 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 from cases.rules import RulesCase, rules_case
 from cases.temporal import OPERATORS
+from helpers.telling import law, listening_all, named, pushed
+from helpers.told import Told
+from helpers.told_rules import by_query, naive
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import law, listening_all, named, pushed
-from laws.test_engine_time import Told, of_token, shown
 from naive.detectors import detected_all
 from naive.streams import Item
-from naive.tokens import Token
 
 import retewave as rw
-from retewave.compiler.algebra import Query, Variable, visible
+from retewave.compiler.algebra import Variable, visible
 from retewave.compiler.parse import parse
 
 OTHER = "SELECT * WHERE { ?s <http://e/p> ?o . ?o <http://e/q> ?t }"
 PLAIN = frozenset({"join", "union", "seq", "filter"})
-
-
-def by_query(found: Iterable[rw.Match]) -> dict[str, Counter[Told]]:
-    """Return what was told, query by query; new blank nodes are not told apart."""
-    told: dict[str, Counter[Told]] = {}
-    for match in found:
-        told.setdefault(match.query.name, Counter())[_without_labels(shown(match))] += 1
-    return told
-
-
-def naive(case: RulesCase, queries: list[rw.Query]) -> dict[str, Counter[Told]]:
-    """Return what is to be told, likewise."""
-    tokens = detected_all(case.queries, case.stream, case.static)
-    told = {}
-    for query, parsed, found in zip(queries, case.queries, tokens, strict=True):
-        if found:
-            told[query.name] = Counter(_without_labels(of_token(_shown_of(parsed, token))) for token in found)
-    return told
-
-
-def _shown_of(query: Query, token: Token) -> Token:
-    """Return a token with what its query shows: of a rule, what its template mentions."""
-    if query.form == "SELECT":
-        return token
-    terms = {term for triple in query.template for term in (triple.subject, triple.predicate, triple.object)}
-    shown = {v: text for v, text in token.bindings.items() if v in terms and isinstance(v, Variable)}
-    return replace(token, bindings=shown)
-
-
-def _without_labels(told: Told) -> Told:
-    start, end, bindings = told
-    return start, end, tuple((name, re.sub(r"^_:.*", "_:", text)) for name, text in bindings)
 
 
 @pytest.mark.parametrize(("operators", "depth"), [(OPERATORS, 2), (PLAIN, 1)], ids=["all", "joins"])

@@ -11,7 +11,7 @@ import pytest
 from cases.many import many
 from cases.sequences import Case, Room, cases
 from helpers.sequences import event, query, sequence
-from laws.sequences import Told, ToldRun, engine_for, flushed, of_tokens, pushed
+from helpers.told_runs import Told, ToldRun, engine_for, flushed, of_tokens, pushed
 from naive.detectors import detected
 from naive.streams import Item, Triple
 

@@ -22,7 +22,7 @@ import pytest
 import rdflib
 from cases.many import many
 from cases.ontologies import SECOND, EventsCase, N, manchester, random_case, random_composite, random_expression
-from laws.test_events import Told, _texts, compare, composite, engine_of, of_match, pushed
+from helpers.told_events import Told, compare, composite, engine_of, of_match, pushed, texts
 from naive.detections import Graph
 
 import retewave as rw
@@ -58,7 +58,7 @@ def cases(number: int) -> Iterator[tuple[int, Random, EventsCase, str]]:
 
 
 def told(engine: rw.Engine, graphs: list[Graph]) -> Counter[Told]:
-    found = [match for graph in graphs for match in engine.push(_texts(graph), time=graph.end // SECOND)]
+    found = [match for graph in graphs for match in engine.push(texts(graph), time=graph.end // SECOND)]
     return Counter(map(of_match, found))
 
 
@@ -75,7 +75,7 @@ def test_the_order_within_an_instant_does_not_matter() -> None:
         engine, _ = engine_of(case, text)
         found = []
         for graph in mixed:
-            triples = _texts(graph)
+            triples = texts(graph)
             found += engine.push(random.sample(triples, len(triples)), time=graph.end // SECOND)
         assert Counter(map(of_match, found + engine.flush())) == whole(case, text), seed
 

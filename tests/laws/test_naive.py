@@ -3,101 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 
 import pytest
-from cases.engine import Case, case_of
-from cases.many import many
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from naive.detectors import detected
-from naive.reports import Distinct, Match, matches
-from naive.streams import Entail, Item, Triple
+from helpers.looked_up import Asked, Window, at, bindings, every, looked_up, pattern, query, selecting, times_of, triple
+from naive.streams import Item, Triple
 
-from retewave.compiler import algebra
-from retewave.compiler.algebra import (
-    Algebra,
-    Filter,
-    Join,
-    Relate,
-    Stream,
-    TriplePattern,
-    Triples,
-    Union,
-    Values,
-    Variable,
-)
+from retewave.compiler.algebra import Filter, Join, Relate, Triples, Union, Values, Variable
 from retewave.compiler.expressions.tree import Constant, Operation
-from retewave.compiler.parse import parse
 from retewave.windows import relations
-from retewave.windows.intervals import STATIC_END, STATIC_START, is_static, window_start
-
-Window = int | None | Mapping[str, int | None]  # one width, or a width for each named stream; None: unbounded
-
-
-def triple(text: str) -> Triple:
-    """`"t11 a b"` as three terms; any bytes will do, for the meaning only compares."""
-    subject, predicate, object_ = text.encode().split()
-    return subject, predicate, object_
-
-
-def term(word: str) -> bytes | Variable:
-    return Variable(word[1:]) if word.startswith("?") else word.encode()
-
-
-def pattern(text: str, event: str | None = None) -> TriplePattern:
-    """`"?x a b"` as a pattern: what starts with a question mark is a variable."""
-    subject, predicate, object_ = map(term, text.split())
-    return TriplePattern(subject, predicate, object_, event=None if event is None else Variable(event))
-
-
-def every(*texts: str, event: str | None = None) -> Triples:
-    return Triples(tuple(pattern(text, event) for text in texts))
-
-
-def at(time: int, text: str, stream: str | None = None, event: int | None = None) -> Item:
-    return Item(triple(text), time, time, stream, event)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A query, and which of its matches are reported."""
-
-    query: algebra.Query
-    distinct: Distinct = False
-
-
-def selecting(
-    where: Algebra, *, window: Window = None, distinct: Distinct = False, project: tuple[str, ...] | None = None
-) -> Asked:
-    names = tuple(variable.name for variable in algebra.visible(where)) if project is None else project
-    if isinstance(window, Mapping):
-        streams = tuple(Stream(f"<{name}>".encode(), width) for name, width in window.items())
-        return Asked(algebra.Query("SELECT", where, names, streams=streams), distinct)
-    return Asked(algebra.Query("SELECT", where, names, window=window), distinct)
-
-
-def query(*patterns: str, window: Window = None, distinct: bool = False) -> Asked:
-    return selecting(every(*patterns), window=window, distinct=distinct)
-
-
-def looked_up(
-    of: Asked, stream: Sequence[Item], static: Set[Triple] = frozenset(), entail: Entail = lambda triple: {triple}
-) -> list[Match]:
-    return matches(of.query, stream, static, entail, distinct=of.distinct)
-
-
-def bindings(match: Match) -> dict[str, str]:
-    return {variable: text.decode() for variable, text in match.bindings}
-
-
-def times_of(told: list[Match]) -> list[tuple[int, int]]:
-    return [(match.start, match.end) for match in told]
-
+from retewave.windows.intervals import STATIC_END, STATIC_START
 
 # The paper
-
 LISTING_1 = [
     at(10, "t11 a b"),
     at(20, "t21 m n"),
@@ -128,8 +44,6 @@ def test_figure_3_interval_grows_from_20_to_60_when_the_third_triple_arrives() -
 
 
 # The window
-
-
 @pytest.mark.parametrize("window, count", [(50, 2), (49, 1), (40, 1), (39, 0), (None, 2)])
 def test_window_is_closed_at_its_width(window: int | None, count: int) -> None:
     assert len(looked_up(query("?x a b", "?x c ?y", "?y m n", window=window), LISTING_1)) == count
@@ -157,8 +71,6 @@ def test_stream_out_of_order_is_refused() -> None:
 
 
 # Patterns
-
-
 def test_one_fact_serves_two_patterns_of_a_query() -> None:
     matches = looked_up(query("?x knows ?y", "?y knows ?z"), [at(1, "ann knows ann")])
     assert [bindings(match) for match in matches] == [{"?x": "ann", "?y": "ann", "?z": "ann"}]
@@ -203,7 +115,6 @@ def test_table_of_values_restricts_and_repeats() -> None:
 
 
 # Entailment
-
 SUBCLASSES = {b"Cat": {b"Animal", b"Pet"}, b"Animal": set(), b"Pet": {b"Animal"}}
 
 
@@ -232,8 +143,6 @@ def test_given_and_entailed_facts_of_one_arrival_both_match_a_variable() -> None
 
 
 # Static data
-
-
 def test_static_facts_leave_the_interval_alone_and_never_expire() -> None:
     matches = looked_up(query("?x a ?v", "?v in gb", window=0), [at(70, "x a v")], {triple("v in gb")})
     assert times_of(matches) == [(70, 70)]
@@ -252,62 +161,7 @@ def test_static_triple_that_two_others_entail_is_one_fact() -> None:
     assert len(looked_up(query("?x type Animal"), [], static, entail=subclasses)) == 1
 
 
-# DISTINCT
-
-
-def test_distinct_match_is_reported_once_while_its_support_lives() -> None:
-    stream = [at(0, "x a b"), at(5, "x a b"), at(10, "x a b")]
-    assert times_of(looked_up(query("?x a b", window=5, distinct=True), stream)) == [(0, 0)]
-
-
-def test_distinct_match_is_reported_again_when_its_support_has_expired() -> None:
-    stream = [at(0, "x a b"), at(6, "x a b")]
-    assert times_of(looked_up(query("?x a b", window=5, distinct=True), stream)) == [(0, 0), (6, 6)]
-
-
-def test_combination_that_is_not_reported_supports_all_the_same() -> None:
-    stream = [at(0, "x a b"), at(4, "x a b"), at(8, "x a b")]
-    assert times_of(looked_up(query("?x a b", window=5, distinct=True), stream)) == [(0, 0)]
-
-
-def test_distinct_match_with_an_old_part_expires_with_that_part() -> None:
-    stream = [at(0, "x a b"), at(5, "x c d"), at(6, "x a b")]
-    matches = looked_up(query("?x a b", "?x c d", window=5, distinct=True), stream)
-    assert times_of(matches) == [(0, 5), (5, 6)]
-
-
-def test_distinct_of_several_at_one_arrival_reports_the_latest_start() -> None:
-    stream = [at(0, "x a b"), at(3, "x a b"), at(5, "x c d")]
-    matches = looked_up(query("?x a b", "?x c d", window=5, distinct=True), stream)
-    assert times_of(matches) == [(3, 5)]
-
-
-def test_distinct_counts_the_projected_bindings_over_all_branches() -> None:
-    either = selecting(Union(every("?x a ?y"), every("?x c ?y")), window=5, project=("x",), distinct=True)
-    assert len(looked_up(either, [at(1, "x a b"), at(2, "x c d"), at(3, "y c d")])) == 2
-
-
-def test_distinct_static_match_lives_for_ever() -> None:
-    matches = looked_up(query("?x a b", window=5, distinct=True), [at(0, "x a b"), at(99, "x a b")], {triple("x a b")})
-    assert [match.arrival for match in matches] == [-1]
-
-
-def test_distinct_with_streams_of_two_ranges_expires_each_part_by_its_own() -> None:
-    window = {"slow": 20, "fast": 5}
-    both = query("?x a b", "?x c d", window=window, distinct=True)
-    stream = [
-        at(0, "x a b", "slow"),
-        at(10, "x c d", "fast"),
-        at(15, "x c d", "fast"),
-        at(21, "x a b", "slow"),
-        at(22, "x c d", "fast"),
-    ]
-    assert times_of(looked_up(both, stream)) == [(0, 10), (21, 22)]
-
-
 # Events
-
-
 def in_event(*patterns: str, window: Window = None) -> Asked:
     return selecting(every(*patterns, event="e"), window=window)
 
@@ -338,8 +192,6 @@ def test_two_event_patterns_match_in_two_events() -> None:
 
 
 # Streams
-
-
 @pytest.mark.parametrize("end, count", [(105, 1), (106, 0)])
 def test_item_of_the_narrow_stream_leaves_at_its_own_range(end: int, count: int) -> None:
     stream = [at(100, "x a b", "narrow"), at(end, "x c d", "wide")]
@@ -373,8 +225,6 @@ def test_stream_without_a_range_is_the_widest() -> None:
 
 
 # Temporal relations
-
-
 @pytest.mark.parametrize("order, count", [([1, 2], 1), ([2, 2], 0)])
 def test_seq_wants_the_left_side_to_end_before_the_right_one_starts(order: list[int], count: int) -> None:
     stream = [at(order[0], "x a b"), at(order[1], "x c d")]
@@ -388,117 +238,3 @@ def test_relation_of_a_group_is_that_of_its_joined_interval() -> None:
     assert times_of(looked_up(late_group, stream)) == [(2, 4), (1, 4)]
     inside = selecting(Relate(every("?x a b", "?x e f"), relations.CONTAINS, every("?x c d")))
     assert times_of(looked_up(inside, stream)) == [(1, 4)]
-
-
-# Laws
-
-laws = settings(max_examples=many(100), deadline=None)
-things, predicates = st.sampled_from(["a", "b"]), st.sampled_from(["p", "q"])
-triples = st.tuples(things, predicates, things).map(" ".join)
-variables = st.sampled_from(["?x", "?y", "?z"])
-patterns = st.lists(
-    st.tuples(variables | things, predicates | variables, variables | things).map(" ".join),
-    min_size=1,
-    max_size=3,
-)
-ranges = st.integers(0, 12)
-windows = st.none() | ranges | st.fixed_dictionaries({"s": ranges, "t": ranges})
-graphs = st.frozensets(triples.map(triple), max_size=2)
-
-
-@st.composite
-def streams(draw: st.DrawFn) -> list[Item]:
-    """A stream in the order of its ends, with intervals, named streams and events."""
-    items = []
-    for end in sorted(draw(st.lists(st.integers(0, 20), max_size=6))):
-        text = draw(triples)
-        stream, event = draw(st.sampled_from([None, "s", "t"])), draw(st.sampled_from([None, 1, 2]))
-        items.append(Item(triple(text), end - draw(st.integers(0, 5)), end, stream, event))
-    return items
-
-
-@laws
-@given(patterns, streams(), graphs, windows, st.booleans(), st.integers(0, 6))
-def test_what_is_found_does_not_depend_on_what_comes_later(
-    texts: list[str],
-    stream: list[Item],
-    static: frozenset[Triple],
-    window: Window,
-    distinct: bool,
-    until: int,
-) -> None:
-    asked = query(*texts, window=window, distinct=distinct)
-    found = looked_up(asked, stream, static)
-    assert Counter(looked_up(asked, stream[:until], static)) == Counter(
-        match for match in found if match.arrival < until
-    )
-
-
-@laws
-@given(patterns, streams(), graphs, windows, st.booleans())
-def test_order_of_the_patterns_does_not_matter(
-    texts: list[str], stream: list[Item], static: frozenset[Triple], window: Window, distinct: bool
-) -> None:
-    forth, back = (query(*order, window=window, distinct=distinct) for order in (texts, texts[::-1]))
-    assert Counter(looked_up(forth, stream, static)) == Counter(looked_up(back, stream, static))
-
-
-@laws
-@given(patterns, streams(), graphs, windows, st.integers(-50, 50))
-def test_matches_move_with_the_time_of_the_stream(
-    texts: list[str], stream: list[Item], static: frozenset[Triple], window: Window, by: int
-) -> None:
-    asked = query(*texts, window=window)
-    moved = [replace(item, start=item.start + by, end=item.end + by) for item in stream]
-    expected = [
-        match if is_static(*match[:2]) else match._replace(start=match.start + by, end=match.end + by)
-        for match in looked_up(asked, stream, static)
-    ]
-    assert Counter(looked_up(asked, moved, static)) == Counter(expected)
-
-
-@laws
-@given(patterns, streams(), graphs, st.integers(0, 12))
-def test_what_is_older_than_the_window_may_be_forgotten(
-    texts: list[str], stream: list[Item], static: frozenset[Triple], width: int
-) -> None:
-    asked = query(*texts, window=width)
-    for place, item in enumerate(stream):
-        live = [old for old in stream[:place] if item.end - old.start <= width]
-        assert Counter(
-            match._replace(arrival=place)
-            for match in looked_up(asked, [*live, item], static)
-            if match.arrival == len(live)
-        ) == Counter(match for match in looked_up(asked, stream, static) if match.arrival == place)
-
-
-@laws
-@given(patterns, streams(), graphs, st.integers(0, 12), st.integers(0, 12))
-def test_two_ranges_are_one_window_on_shifted_starts(
-    texts: list[str], stream: list[Item], static: frozenset[Triple], of_s: int, of_t: int
-) -> None:
-    """The engine's way to several ranges (`window_start`) keeps the combinations that the ranges keep."""
-    widths = {"s": of_s, "t": of_t, None: max(of_s, of_t)}
-    shifted = [replace(item, start=window_start(item.start, widths[item.stream], max(of_s, of_t))) for item in stream]
-    by_ranges = looked_up(query(*texts, window={"s": of_s, "t": of_t}), stream, static)
-    by_shift = looked_up(query(*texts, window=max(of_s, of_t)), shifted, static)
-    assert Counter(match[1:] for match in by_ranges) == Counter(match[1:] for match in by_shift)
-
-
-@laws
-@given(patterns, streams(), graphs, windows)
-def test_set_is_what_is_left_of_the_bag_without_repetition(
-    texts: list[str], stream: list[Item], static: frozenset[Triple], window: Window
-) -> None:
-    bag = looked_up(query(*texts, window=window), stream, static)
-    found = looked_up(query(*texts, window=window, distinct=True), stream, static)
-    assert Counter(found) <= Counter(bag)
-    assert {match.bindings for match in found} == {match.bindings for match in bag}
-    assert len({(match.bindings, match.arrival) for match in found}) == len(found)
-
-
-@settings(max_examples=many(50), deadline=None, suppress_health_check=list(HealthCheck))
-@given(case_of())
-def test_what_has_no_operator_of_time_is_decided_when_it_ends(case: Case) -> None:
-    for token in detected(parse(case.text), case.stream, case.static):
-        assert token.decided_at == token.end or is_static(token.start, token.end)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from cases.temporal import Case, temporal_case
+from helpers.guests import beside_a_guest, guests, places
+from helpers.telling import bag, changes_kept, law, listening, named, pushed, told, told_in_cuts
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import bag, changes_kept, law, listening, named, pushed, told, told_in_cuts
-from laws.test_time_cuts import beside_a_guest, guests, places
 from naive.detectors import detected
 
 import retewave as rw

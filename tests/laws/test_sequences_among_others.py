@@ -13,9 +13,9 @@ from random import Random
 from cases.many import many
 from cases.sequences import Room, cases, drawn
 from helpers.sequences import event, letters, query, sequence
-from laws.sequences import ToldRun, engine_for, flushed, of_tokens, pushed, registered
-from laws.test_engine_rules import by_query
-from laws.test_engine_time import Told, of_token, shown
+from helpers.told import Told, of_token, shown
+from helpers.told_rules import by_query
+from helpers.told_runs import ToldRun, engine_for, flushed, of_tokens, pushed, registered
 from naive.detectors import detected, detected_all
 from naive.streams import Item
 from naive.tokens import Token

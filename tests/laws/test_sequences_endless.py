@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from cases.many import many
 from helpers.inside import network_of
-from laws.sequences import ToldRun, told_run
+from helpers.told_runs import ToldRun, told_run
 
 import retewave as rw
 from retewave.rete import finishing

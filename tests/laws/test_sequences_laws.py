@@ -15,8 +15,8 @@ from random import Random
 from cases.engine import written
 from cases.many import many
 from cases.sequences import Case, Room, drawn
-from laws.sequences import ToldRun, engine_for, flushed, of_tokens, pushed, registered, told_run
-from laws.telling import named, poured
+from helpers.telling import named, poured
+from helpers.told_runs import ToldRun, engine_for, flushed, of_tokens, pushed, registered, told_run
 from naive.detectors import detected
 from naive.streams import Item
 

@@ -18,11 +18,11 @@ import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, written
 from cases.many import many
 from cases.shards import Cluster, instants, job_for, streamed
+from helpers.found import LAW
 from helpers.inside import network_of
+from helpers.telling import changes_kept
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.telling import changes_kept
-from laws.test_engine_laws import LAW
 
 import retewave as rw
 from retewave.compiler.lower import Lowered
@@ -85,7 +85,7 @@ def nodes_that_count() -> Iterator[None]:
         for each in (CartesianWarning, UnboundedWarning):
             warnings.simplefilter("ignore", each)
         patch.setattr(node_states, "KINDS", (seen,))
-        patch.setattr(shape, "_key", lambda listener, *rest: ((listener.number, *plain(listener, *rest)[0]), ()))
+        patch.setattr(shape, "_key", lambda found: (found.listener.number, *plain(found)))
         yield
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from cases.conjunctions import MS
 from cases.temporal import PREDICATES, Case, X, Z, ranges, stream_of
+from helpers.telling import law
+from helpers.told import all_told, engine_for, of_token
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.telling import law
-from laws.test_engine_time import all_told, engine_for, of_token
 from naive.detectors import detected
 
 from retewave.compiler import algebra

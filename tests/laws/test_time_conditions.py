@@ -6,9 +6,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from cases.temporal import ANYWHERE, NUMBERS, OPERATORS, Case, temporal_case
+from helpers.telling import asked, bag, law, listening, poured, pushed, told
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import asked, bag, law, listening, poured, pushed, told
 from naive.detectors import detected
 
 from retewave.compiler.algebra import TriplePattern, Variable

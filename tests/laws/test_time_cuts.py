@@ -5,36 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from cases.engine import case_of
-from cases.temporal import ANYWHERE, GRAPH, OPERATORS, Case, condition_of, room_of, temporal_case
-from helpers.inside import network_of
-from hypothesis import given
-from hypothesis import strategies as st
-from laws.telling import (
-    asked,
+from cases.temporal import GRAPH, Case, condition_of, room_of
+from helpers.guests import beside_a_guest, guests, places, temporal
+from helpers.telling import (
     bag,
     changes_kept,
     law,
     listening,
     named,
-    of_query,
     poured,
     pushed,
-    registered,
     told,
     told_in_cuts,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 from naive.detectors import detected
 
 import retewave as rw
 from retewave.compiler.algebra import Filter, Query, visible, walk
-from retewave.compiler.parse import parse
 from retewave.windows.times import Clock
-
-EVERYTHING = OPERATORS | {ANYWHERE}
-temporal = temporal_case(operators=EVERYTHING).map(asked)
-guests = st.one_of(temporal.map(lambda case: case.query), case_of().map(lambda case: parse(case.text)))
-places = st.integers(0, 12)
 
 
 @law(100)
@@ -109,20 +99,3 @@ def test_a_query_that_is_much_like_another_changes_nothing_in_time(
     case, guest = both
     with changes_kept(apart):
         beside_a_guest(case, guest, comes, goes, joins)
-
-
-def beside_a_guest(case: Case, guest: Query, comes: int, goes: int, joins: int) -> None:
-    """Check that a query tells beside a guest what it tells alone, and when; at `joins` all become one network."""
-    alone, _ = listening(case)
-    engine, query = listening(case)
-    visitor = None
-    assert of_query(engine.flush(), query) == told(alone.flush())
-    for place, item in enumerate(case.stream):
-        if place == comes:
-            visitor = registered(engine, guest)
-        if place == goes and visitor is not None:
-            engine.remove(visitor)
-        if place == joins:
-            network_of(engine)
-        assert of_query(pushed(engine, item), query) == told(pushed(alone, item))
-    assert of_query(engine.flush(), query) == told(alone.flush())

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from helpers.inside import network_of, sweep
+from helpers.telling import asked, changes_kept, law, listening, named, of_query, pushed, registered, told
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import asked, changes_kept, law, listening, named, of_query, pushed, registered, told
 
 import retewave as rw
 from retewave.compiler.algebra import Query

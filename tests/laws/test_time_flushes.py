@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from helpers.inside import sweep
+from helpers.telling import asked, bag, changes_kept, law, listening, named, pushed, registered, told
+from helpers.told import Told
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import asked, bag, changes_kept, law, listening, named, pushed, registered, told
-from laws.test_engine_time import Told
 from naive.detectors import detected
 
 import retewave as rw

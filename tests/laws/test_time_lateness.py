@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.telling import asked, bag, law, listening, pushed, told
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.telling import asked, bag, law, listening, pushed, told
 from naive.detectors import detected
 from naive.streams import Item
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from helpers.inside import network_of
+from helpers.telling import asked, bag, changes_kept, law, listening, of_query, pushed, registered
+from helpers.told import Told
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.telling import asked, bag, changes_kept, law, listening, of_query, pushed, registered
-from laws.test_engine_time import Told
 from naive.detectors import detected
 
 from retewave.compiler.algebra import (

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.telling import asked, bag, law, listening, pushed, told
+from helpers.told import Told
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import asked, bag, law, listening, pushed, told
-from laws.test_engine_time import Told
 from naive.detectors import detected
 
 import retewave as rw

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from cases.many import many
 from cases.views import E, Views, Written, engine_of, iri, push, pushed, told, written
-from naive.views import Item, NaiveView, NaiveWindow
+from naive.view_windows import Item, NaiveWindow
+from naive.views import NaiveView
 
 import retewave as rw
 from retewave.compiler.algebra import ReportPolicy, Told, is_stepped

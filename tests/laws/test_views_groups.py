@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from cases.many import many
 from cases.views import Written, engine_of, iri, pushed, told
-from naive.views import Item, NaiveView, NaiveWindow
+from naive.view_windows import Item, NaiveWindow
+from naive.views import NaiveView
 
 import retewave as rw
 from retewave.compiler.algebra import Ago, Extent, ReportPolicy, Sliding, Told, Whole

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from cases.many import many
 from cases.views import E, Written, engine_of, iri, push, pushed, told, written
-from naive.views import Item, Row, Triple
+from naive.view_graphs import Row, Triple
+from naive.view_windows import Item
 
 import retewave as rw
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E741  # l and r are the page's own letters
-"""EQUALS and Allen's relations, as they are defined: l of the left side, r of the right one, neither static."""
+"""EQUALS and Allen's relations (MEANING §3, Relate): l of the left side, r of the right one, neither static."""
 
 from __future__ import annotations
 

@@ -1,18 +1,19 @@
-"""What class expressions mean of a few triples, by fixpoint and nested loops.
+"""What class expressions mean of a few triples (MEANING §8, entailment), by fixpoint and nested loops.
 
 `entailed` closes triples under the axioms of a schema; `holds` says whether an individual is in a class expression by
-structure, or by what the ontology puts below it; `justifications` tries all subsets.
+structure, or by what the ontology puts below it.
 What is below an expression is found by a chase: of something that is in a class, and of what must then be there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, count
+from itertools import count
 
 from naive import epsilon
+from naive.individuals import individuals, is_value, others, said_of
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.classes.expression import (
     NOTHING,
@@ -28,11 +29,10 @@ from retewave.epsilon.classes.expression import (
     NamedClass,
     OneOf,
     Only,
-    Property,
     Restricted,
     Some,
 )
-from retewave.epsilon.vocabulary import TYPE, Triple, is_literal
+from retewave.epsilon.vocabulary import TYPE, Triple
 
 Seen = frozenset[tuple[ClassExpression, bytes]]  # what is being proved
 FARTHEST = 5  # steps from a thing to what must be there of it; no expression of the tests looks so far
@@ -62,32 +62,12 @@ def entailed(ontology: Ontology, triples: Iterable[Triple]) -> frozenset[Triple]
             for sub, above in ontology.inclusions
             for one in individuals(found)
             if holds(ontology, sub, one, found)
-            for said in _said_of(one, above)
+            for said in said_of(one, above)
         }
         new = found | {each for triple in more for each in epsilon.entailed(ontology.axioms, triple)}
         if new == found:
             return found
         found = new
-
-
-def _said_of(one: bytes, expression: ClassExpression) -> Iterable[Triple]:
-    """Yield the triples that an individual's being in a class says."""
-    match expression:
-        case NamedClass(name):
-            yield one, TYPE, name
-        case AllOf(parts):
-            for part in parts:
-                yield from _said_of(one, part)
-        case HasValue(Property(name, False), value):
-            yield one, name, value
-
-
-def individuals(triples: Iterable[Triple]) -> frozenset[bytes]:
-    """Return the terms that triples say something of, literals and classes left out."""
-    found = set()
-    for s, p, o in triples:
-        found |= {s} if p == TYPE or is_literal(o) else {s, o}
-    return frozenset(found)
 
 
 def holds(
@@ -107,56 +87,16 @@ def holds(
         case OneOf(members):
             by_structure = one in members
         case Some(role, filler) | AtLeast(role, 1, filler):
-            by_structure = any(holds(ontology, filler, other, facts, seen) for other in _others(role, one, facts))
+            by_structure = any(holds(ontology, filler, other, facts, seen) for other in others(role, one, facts))
         case HasValue(role, value):
-            by_structure = value in _others(role, one, facts)
+            by_structure = value in others(role, one, facts)
         case HasSelf(role):
-            by_structure = one in _others(role, one, facts)
+            by_structure = one in others(role, one, facts)
         case DataType() | Restricted():
-            return _is_value(expression, one)
+            return is_value(expression, one)
         case _:
             by_structure = False
     return by_structure or any(holds(ontology, each, one, facts, seen) for each in below(ontology, expression))
-
-
-def _others(role: Property, one: bytes, facts: Iterable[Triple]) -> set[bytes]:
-    if role.inverse:
-        return {s for s, p, o in facts if p == role.name and o == one}
-    return {o for s, p, o in facts if p == role.name and s == one}
-
-
-def _is_value(expression: DataType | Restricted, text: bytes) -> bool:
-    """Tell whether a literal is of a datatype and keeps the facets; numbers are enough here."""
-    name = expression.name if isinstance(expression, DataType) else expression.datatype
-    if not is_literal(text) or not text.endswith(b"^^" + name):
-        return False
-    if isinstance(expression, DataType):
-        return True
-    value = _number(text)
-    compare = {">": value.__gt__, ">=": value.__ge__, "<": value.__lt__, "<=": value.__le__}
-    return all(compare[facet](_number(bound)) for facet, bound in expression.facets)
-
-
-def _number(text: bytes) -> float:
-    return float(text.split(b'"')[1])
-
-
-def justifications(
-    ontology: Ontology, expression: ClassExpression, one: bytes, event: Sequence[Triple], static: Sequence[Triple]
-) -> set[frozenset[Triple]]:
-    """Return the minimal sets of given triples that put a term into a class, if they have a triple of the event."""
-    given = list(dict.fromkeys((*event, *static)))
-    if not holds(ontology, expression, one, entailed_of(ontology, frozenset(given))):
-        return set()
-    found: list[frozenset[Triple]] = []
-    for size in range(len(given) + 1):
-        for chosen in map(frozenset, combinations(given, size)):
-            if any(each <= chosen for each in found):
-                continue
-            facts = entailed_of(ontology, chosen)
-            if one in individuals(facts) and holds(ontology, expression, one, facts):
-                found.append(chosen)
-    return {each for each in found if each & frozenset(event)}
 
 
 @lru_cache(4096)
@@ -194,7 +134,7 @@ def _witness(expression: ClassExpression, one: bytes, names: Iterator[int]) -> s
             other = b"_:n%d" % next(names)
             edge = (other, role.name, one) if role.inverse else (one, role.name, other)
             return {edge, *_witness(filler, other, names)}
-    return set(_said_of(one, expression)) if expression != THING else set()
+    return set(said_of(one, expression)) if expression != THING else set()
 
 
 def _chased(ontology: Ontology, triples: Iterable[Triple]) -> frozenset[Triple]:

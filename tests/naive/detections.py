@@ -1,4 +1,4 @@
-"""What OBEP's events are, by sets and nested loops: MEANING of logical events, composites, guards and NOT.
+"""What OBEP's events are (MEANING §8): logical events, composites, guards and NOT, by sets and nested loops.
 
 A token is a justification with an interval, and the parts that it is made of.  `told` says what is told at each
 instant: the detections that end there.  FIRST and LAST are decided at that instant; as the left side of SEQ, for each
@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from naive.allen import RELATIONS
-from naive.classes import Ontology, entailed, individuals, justifications
+from naive.classes import Ontology, entailed
+from naive.individuals import individuals
+from naive.justifications import justifications
 from naive.times import is_true
 from naive.tokens import Token
 from retewave.compiler.algebra import TriplePattern, Variable

@@ -1,4 +1,4 @@
-"""What a detector tells, and when: the tokens of a query, in the order of their telling.
+"""What a detector tells, and when (MEANING §2): the tokens of a query, in the order of their telling.
 
 * A token that an arrival completes is told then; what is decided at the close of an instant or at a deadline is told
   when the clock is beyond it, or at the end of the stream.
@@ -15,7 +15,7 @@ from dataclasses import replace
 from naive.meaning import tokens_of
 from naive.policies import use_up
 from naive.rules import Built, same_occurrence, strata
-from naive.sequences import windows
+from naive.run import windows
 from naive.streams import NO_GRAPHS, Entail, Graphs, Item, Triple, Widths, facts_of, young_enough
 from naive.tokens import FOREVER, How, Scope, Token, World
 from retewave.compiler import algebra

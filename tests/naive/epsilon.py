@@ -34,7 +34,7 @@ def matches(atom: Atom, triple: Triple) -> bool:
     subject, predicate, object_ = triple
     return (
         (atom.subject is None or subject in atom.subject)
-        and (atom.predicate is None or predicate == atom.predicate)
+        and (atom.predicate is None or predicate in atom.predicate)
         and (atom.object is None or object_ in atom.object)
     )
 

@@ -1,4 +1,4 @@
-"""Events, and what the event patterns of a sequence find in each: its solutions, which are instants.
+"""Events, and what the event patterns of a sequence find in each (MEANING §6): its solutions, which are instants.
 
 Data's way: facts -> **events -> solutions** -> runs (`sequences.py`).
 An event counts by its end.  A solution of A & B has the events of both, one of A | B those of either side.

@@ -1,4 +1,4 @@
-"""Group variables: what the repetitions of a step bound, and the calls that see all of them.
+"""Group variables (MEANING §6, Kleene+): what the repetitions of a step bound, and the calls that see all of them.
 
 Decisions where the page is silent:
 * An argument of an aggregate is computed for each repetition of the steps whose group variables it mentions; what is an

@@ -1,4 +1,4 @@
-"""What a query means: its algebra, node by node, by sets and nested loops.
+"""What a query means (MEANING §3): its algebra, node by node, by sets and nested loops.
 
 Here are the operators that SPARQL has; those of time are in `tests/naive/temporal.py`, which solutions a detector
 tells, and when, is in `tests/naive/detectors.py`.

@@ -1,5 +1,5 @@
 # ruff: noqa: E741  # l, n, r are the page's own letters
-"""Policies: which pairs of a SEQ are taken, and which events a match uses up.
+"""Policies (MEANING §5): which pairs of a SEQ are taken, and which events a match uses up.
 
 A policy chooses at the close of the instant at which r ends, among the r that end there and the l in the window, of the
 pairs that go together and that no NOT between them bars.

@@ -1,4 +1,4 @@
-"""Which of the matches found are reported: DISTINCT and DISTINCT ON, by looking at all that were before.
+"""Which of the matches found are reported: DISTINCT and DISTINCT ON, by looking at all that were before (MEANING §3).
 
 `tests/naive/detectors.py` finds them; here they are put in the order in which the arrivals complete them.
 

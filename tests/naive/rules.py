@@ -1,4 +1,4 @@
-"""Rules: what CONSTRUCT builds and feeds back, and in which order the rules of one instant run.
+"""Rules (MEANING §4): what CONSTRUCT builds and feeds back, and in which order the rules of one instant run.
 
 * What a rule builds comes in at the instant at which its solution ends, after the items of that instant; all that one
   solution builds is one event.  An occurrence that is there already is not added again, and keeps its event.

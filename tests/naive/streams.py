@@ -1,4 +1,4 @@
-"""What comes in, as the naive meaning sees it: items, and the facts that a query has of them.
+"""What comes in (MEANING §1), as the naive meaning sees it: items, and the facts that a query has of them.
 
 * Each arrival of a triple is its own fact; along however many paths one arrival entails a triple, it is one.
 * Static data is a graph, a set: however often a triple is given or entailed, it is one fact, of all times.

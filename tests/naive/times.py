@@ -1,4 +1,4 @@
-"""Expressions that see time: GETDURATION(), GETSTARTTIME() and GETENDTIME() of one solution, and the windows they make.
+"""Expressions that see time (MEANING §3): GETDURATION() and the like of one solution, and the windows they make.
 
 * A duration is an xsd:dayTimeDuration, a moment an xsd:dateTime in UTC, both in their canonical texts.
 * A static solution has no times: the calls are errors.
@@ -17,14 +17,7 @@ from rdflib import BNode
 from rdflib.term import Node
 
 from retewave.compiler.expressions.evaluate import Evaluator
-from retewave.compiler.expressions.tree import (
-    Call,
-    Constant,
-    Expression,
-    Operation,
-    Variable,
-    with_children,
-)
+from retewave.compiler.expressions.tree import Call, Constant, Expression, Operation, Variable, with_children
 from retewave.io.rdf import from_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

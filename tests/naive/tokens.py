@@ -1,4 +1,4 @@
-"""Solutions in time, and where a decision about them stands.
+"""Solutions in time (MEANING §1), and where a decision about them stands.
 
 A **token** is a solution with its interval, the facts that it was made of, and when and how it is certain.
 Joining tokens joins their bindings, takes the earliest start and the latest end, and is certain when the last of them

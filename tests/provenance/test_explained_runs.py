@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cases.engine import written
 from cases.many import many
 from cases.sequences import Case, Room, cases
-from laws.sequences import ToldRun, of_tokens, told_run
+from helpers.told_runs import ToldRun, of_tokens, told_run
 from naive.detectors import detected
 from naive.streams import Item
 

@@ -6,12 +6,14 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, replace
 
 import pytest
 from cases.many import many
 from cases.views import Written, engine_of, pushed, told, written
-from naive.views import Item, NaiveView, NaiveWindow, Row
+from naive.view_graphs import Row
+from naive.view_windows import Item, NaiveWindow
+from naive.views import NaiveView
 
 import retewave as rw
 
@@ -20,19 +22,20 @@ _Arrival = tuple[object, str | None, tuple[str, str, str] | None]  # time, strea
 
 
 @dataclass(frozen=True)
-class Alone(NaiveView):
-    """A view of which some items only are in the windows that would have all of them."""
+class Alone(NaiveWindow):
+    """A window in which some only are of the items that it would have."""
 
-    kept: frozenset[_Arrival] = field(default=frozenset())
+    kept: frozenset[_Arrival] = frozenset()
 
-    def inside(self, window: NaiveWindow, items: list[Item], now: int) -> Iterator[tuple[int, Item]]:
-        for place, each in super().inside(window, items, now):
+    def inside(self, items: list[Item], now: int) -> Iterator[tuple[int, Item]]:
+        for place, each in super().inside(items, now):
             if (each.time, each.stream, each.triple) in self.kept:
                 yield place, each
 
 
-def alone(view: NaiveView, kept: frozenset[_Arrival]) -> Alone:
-    return Alone(**{each.name: getattr(view, each.name) for each in fields(view)}, kept=kept)
+def alone(view: NaiveView, kept: frozenset[_Arrival]) -> NaiveView:
+    windows = (Alone(each.name, each.stream, each.extent, each.patterns, kept) for each in view.windows)
+    return replace(view, windows=tuple(windows))
 
 
 def is_sure(view: Written) -> bool:
@@ -50,9 +53,7 @@ def check_row(view: Written, items: list[Item], match: rw.Match) -> None:
     assert derived is not None
     now = int(match.end) if derived.before is None else derived.before // 1_000_000  # type: ignore[arg-type]
     there = {
-        (each.time, each.stream, each.triple)
-        for window in view.naive.windows
-        for _, each in view.naive.inside(window, items, now)
+        (each.time, each.stream, each.triple) for window in view.naive.windows for _, each in window.inside(items, now)
     }
     assert kept <= there, f"{view.text}\n{items}\n{explained}"
     static = {*view.static, *(triple for triples in view.graphs.values() for triple in triples)}

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import pytest
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from helpers.inside import sweep
+from helpers.replayed import explained
+from helpers.telling import asked, law
 from hypothesis import given
-from laws.telling import asked, law
-from provenance.test_replay import explained
 
 import retewave as rw
 from retewave.engine.registry import UnboundedWarning

@@ -10,9 +10,9 @@ import pytest
 from cases.engine import written
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from helpers.inside import network_of, sweep
+from helpers.telling import asked, changes_kept, law, named, poured, told
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.telling import asked, changes_kept, law, named, poured, told
 from naive.streams import Item, Triple
 
 import retewave as rw

@@ -11,40 +11,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from cases.engine import written
+from cases.entailing import Entailing, entailing
+from cases.families import FAMILIES
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.replayed import explained
+from helpers.telling import asked, law
+from helpers.told import Told, shown
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.telling import asked, law
-from laws.test_engine_time import FAMILIES, Told, shown
-from laws.test_time_schema import Entailing, entailing
 from naive.epsilon import facts
 from naive.streams import Triple
 
 import retewave as rw
-from retewave.engine.registry import CartesianWarning, UnboundedWarning
+from retewave.engine.registry import UnboundedWarning
 from retewave.epsilon.schema import Schema, SchemaWarning
-from retewave.errors import QueryError
 from retewave.provenance.explanation import Explanation
-
-
-def explained(case: Case, places: Sequence[int], schema: Sequence[Triple] = ()) -> list[rw.Match]:
-    """Return what a query tells of some items of its case: the event of each is its place."""
-    static = [[written(triple) for triple in sorted(case.static)]]
-    engine = rw.Engine([list(schema)] if schema else (), static, seed=1, max_future=None, allow_cartesian=True)
-    with warnings.catch_warnings():
-        for each in (CartesianWarning, UnboundedWarning, SchemaWarning):
-            warnings.simplefilter("ignore", each)
-        try:
-            engine.register(case.query, keep=None, explain=True)
-        except QueryError:
-            assume(condition=False)
-        matches = engine.flush()
-        for place in places:
-            item = case.stream[place]
-            time = (item.start / 1e6, item.end / 1e6)
-            matches += engine.push([written(item.triple)], time=time, stream=item.stream, event=place)
-        return [*matches, *engine.flush()]
 
 
 def places_of(explanation: Explanation) -> list[int]:

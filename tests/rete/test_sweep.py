@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
 from cases.many import many
+from helpers.found import anywhere
 from helpers.inside import network_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.test_engine_laws import anywhere
 
 import retewave as rw
 from retewave.engine import matcher

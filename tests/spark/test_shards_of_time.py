@@ -20,7 +20,7 @@ from cases.many import many
 from cases.ontologies import manchester, random_case, random_composite, random_expression
 from cases.rules import RulesCase, rules_case
 from cases.sequences import Room, cases
-from cases.sharded import Event, Found, Queries, in_one_batch, job_of, sharded, single
+from cases.sharded import Event, Queries, Told, in_one_batch, job_of, sharded, single
 from cases.temporal import Case, temporal_case
 from cases.views import written as view_and_items
 from hypothesis import HealthCheck, assume, given, settings
@@ -44,11 +44,9 @@ SECOND = 1_000_000
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _restless() -> Iterator[None]:
-    """Let dictionaries be swept, what waits be poured, and images be taken, as often as can be."""
+def _images(restless: None) -> Iterator[None]:
+    """Let images be taken as often as can be, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("retewave.rete.terms.dictionary._SWEEP_FROM", 4)
-        patch.setattr("retewave.spark.worker.shard._ENOUGH", 1)
         patch.setattr("retewave.spark.worker.shard._LEAST_IMAGE", 100)
         yield
 
@@ -73,7 +71,7 @@ def check(seed: int, queries: Queries, events: Sequence[Event], delay: int, told
     return "spread" if any(each.cells > 1 for each in job.spread) else "one shard" if shards > 1 else "single"
 
 
-def _of(found: Found, told: Sequence[str]) -> Found:
+def _of(found: Told, told: Sequence[str]) -> Told:
     return Counter({match: count for match, count in found.items() if not told or match[0] in told})
 
 

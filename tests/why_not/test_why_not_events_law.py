@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from cases.many import many
 from cases.ontologies import INDIVIDUALS, N, manchester, random_case, random_expression
-from laws.test_events import engine_of, pushed
+from helpers.told_events import engine_of, pushed
 
 import retewave as rw
 from retewave.errors import QueryError

@@ -162,8 +162,7 @@ class _Drawn:
         return name
 
     def _test(self, number: int, test: AlphaTest) -> None:
-        places = [test.atom.subject, test.atom.predicate, test.atom.object]
-        sets = [frozenset((part,)) if isinstance(part, bytes) else part for part in places]
+        sets = [test.atom.subject, test.atom.predicate, test.atom.object]
         label = " ".join(self._place(terms) for terms in sets)
         text = " ".join("?" if terms is None else self._listed(terms) for terms in sets)
         if self.events.text(text) != text:

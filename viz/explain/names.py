@@ -92,8 +92,7 @@ def pattern_parts(test: AlphaTest, names: Mapping[int, str], prefixes: Prefixes)
     """Return subject, predicate and object of an α test, its variables named."""
     same = {later: earlier for earlier, later in test.equal}
     parts = []
-    for place, given in enumerate((test.atom.subject, test.atom.predicate, test.atom.object)):
-        constants = frozenset((given,)) if isinstance(given, bytes) else given
+    for place, constants in enumerate((test.atom.subject, test.atom.predicate, test.atom.object)):
         if constants is not None and len(constants) == 1:
             parts.append(prefixes.short(next(iter(constants))))
         else:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.shape import Shape
 from retewave.compiler.shares import Scheme
+from retewave.compiler.view_parts import ViewPart
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts
 
 __all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "explain_shares"]
@@ -40,6 +42,7 @@ class QueryShares:
     shard: int  # the number of that shard
     patterns: tuple[PatternShare, ...]  # in the order written
     decided: tuple[str, ...]  # the operators whose decisions look at other solutions, in the order met
+    stages: tuple[tuple[str, str, str], ...] = ()  # views in two stages: name, what a shard sends, what is left to do
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,19 @@ class ShardPlan:
 
 
 def describe_shares(
-    shapes: Sequence[Shape], spread: Sequence[Scheme], queries: Mapping[int, tuple[str, Query]], shards: int
-) -> ShardPlan:
-    """Return how queries, by number (name, query), are spread over shards."""
+    shapes: Sequence[Shape], spread: Sequence[Scheme], queries: Mapping[int, tuple[str, Query]], shards: int,
+    parts: Mapping[str, ViewPart] = MappingProxyType({}),
+) -> ShardPlan:  # fmt: skip
+    """Return how queries, by number (name, query), are spread over shards; `parts`: views in two stages, by name."""
     prefixes = Prefixes.of(pair for _, query in queries.values() for pair in query.prefixes)
     names = {number: name for number, (name, _) in queries.items()}
-    found = tuple(_of_shape(*each, names, prefixes) for each in zip(shapes, spread, strict=True))
+    found = tuple(_of_shape(*each, names, prefixes, parts) for each in zip(shapes, spread, strict=True))
     return ShardPlan(shards, dict(sorted(prefixes.used.items())), found)
 
 
-def _of_shape(shape: Shape, scheme: Scheme, names: Mapping[int, str], prefixes: Prefixes) -> QueryShares:
+def _of_shape(
+    shape: Shape, scheme: Scheme, names: Mapping[int, str], prefixes: Prefixes, parts: Mapping[str, ViewPart]
+) -> QueryShares:
     users = tuple(dict.fromkeys(names[member.listener.number] for member in shape.members))
     variables = {number: str(variable) for variable, number in shape.members[0].numbers.items()}
     patterns = []
@@ -72,9 +78,12 @@ def _of_shape(shape: Shape, scheme: Scheme, names: Mapping[int, str], prefixes: 
         missing = tuple(variables[v] for v, _ in scheme.shares if v not in of.columns)
         patterns.append(PatternShare(" ".join(pattern_parts(of.test, places, prefixes)), round(copies), missing))
     shares = {variables[variable]: parts for variable, parts in scheme.shares}
+    staged = ((name, parts[name]) for name in users if name in parts)
+    stages = [(name, part.sends, part.rest) for name, part in staged if part.outer is not None]
     return QueryShares(
         users[:MOST_LISTED], len(users), shares, scheme.cells, scheme.share_of_stream, scheme.replication,
         scheme.reason, scheme.first, tuple(patterns), _decided(shape),
+        tuple(stages[:MOST_LISTED]),
     )  # fmt: skip
 
 
@@ -105,6 +114,8 @@ def _lines(of: QueryShares, shards: int) -> Iterator[str]:
             f"  {' and '.join(of.decided)} {'is' if one else 'are'} decided in the shard of {' and '.join(of.shares)}, "
             f"which has all that {'it looks' if one else 'they look'} at"
         )
+    for name, sends, rest in of.stages:
+        yield f"  {name} in two stages: at each report a shard sends {sends}, and a last task does {rest}"
     for each in of.patterns:
         why = f", it has no {' and no '.join(each.lacks)}" if each.lacks else ""
         yield f"    {each.pattern}  -> {_many(each.shards)}{why}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from retewave.compiler.algebra import Policy, ReportPolicy
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
+from retewave.compiler.view_parts import ViewPart
 from retewave.engine import image
 from retewave.engine.engine import Engine
 from retewave.engine.registry import Registry, read_query
@@ -30,9 +31,13 @@ from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
 from retewave.epsilon.vocabulary import Triple
 from retewave.errors import UsageError
+from retewave.io.sinks.lists import joined
+from retewave.query import Query
+from retewave.repetitions import RepeatedPattern, repeated
 from retewave.rete.pack import pack, unpack
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
+from retewave.spark.driver.query_keys import parts_of_views
 from retewave.spark.driver.spread import check_on_shards, follows, queries_of, spread
 from retewave.viz.explain.names import listed
 from retewave.viz.explain.shards import ShardPlan, explain_shares
@@ -40,7 +45,6 @@ from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
 from retewave.windows.times import Clock
 
 __all__ = ["Image", "Job", "OneShardWarning", "Stated"]
-
 
 KEPT_EXPLAINED = 10_000  # matches of an explained query that are kept, as those of rules explain what they have built
 _FORMAT = 5  # of the state that shards keep; another format is another job
@@ -65,6 +69,16 @@ class Stated:
 
     parsed: Parsed  # the query
     name: str  # its name in the output
+    part: ViewPart | None = None  # a view in two stages: what shards evaluate of it, and what is left for a last task
+
+    def on_shard(self, shard: int | None) -> Parsed:
+        """Return what a shard evaluates."""
+        if self.part is None:
+            return self.parsed
+        inner = self.part.inner
+        if shard != 0 or inner.view is None:
+            return inner
+        return replace(inner, view=replace(inner.view, part="first"))
 
 
 @dataclass(frozen=True)
@@ -115,14 +129,10 @@ class Job:
         for all queries.  `options` are those of `Engine` that concern data: datasets, imports, closure.
         """
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
-        for name, query in _named(queries):
-            parsed = query if isinstance(query, Parsed) else read_query(query, language)
-            reported = None if parsed.view is None else report
-            check_on_shards(engine.register(parsed, name=name, keep=0, policy=policy, report=reported, explain=explain))
-        if report is not None and not any(query.is_view for query in engine.queries):
-            raise UsageError("a report policy is for views, and all queries detect")
-        schemes, plan = spread(engine, shards, sample, rate)
+        _register(engine, queries, language, report, policy=policy, explain=explain)
         facts = engine.datasets.static
+        parts = {} if explain or shards == 1 else parts_of_views(engine)
+        schemes, plan = spread(engine, shards, sample, rate)
         job = cls(
             tuple(Stated(query.parsed, query.name) for query in engine.queries),
             engine.datasets.schema.axioms,
@@ -140,11 +150,30 @@ class Job:
             on_error,
             explained=explain,
         )
-        for each in plan.queries:
+        job = job._in_parts(parts, sample)
+        for each in job.plan.queries:
             if each.reason is not None:
                 what = f"{listed(each.queries, each.count)} runs in one shard: {each.reason}"
                 warnings.warn(what, OneShardWarning, stacklevel=2)
         return job
+
+    def _in_parts(self, parts: Mapping[str, ViewPart], sample: Any) -> Job:
+        """Return the job with views in two stages, as far as the shards' stage is spread."""
+        while parts:
+            queries = tuple(Stated(each.parsed, each.name, parts.get(each.name)) for each in self.queries)
+            made = replace(self, queries=queries)
+            engine = made.engine()
+            schemes, plan = spread(engine, self.shards, sample, self.rate, parts)
+            idle = {query.name for query in _in_one_shard(engine, schemes)} & parts.keys()
+            if not idle:
+                return replace(made, spread=schemes, plan=plan, clocked=any(_views_of(engine, schemes)))
+            parts = {name: part for name, part in parts.items() if name not in idle}
+        return self
+
+    @property
+    def last(self) -> bool:
+        """Whether there are views of which a last task puts together what the shards send."""
+        return any(each.part is not None and each.part.outer is not None for each in self.queries)
 
     @cached_property
     def digest(self) -> str:
@@ -155,6 +184,7 @@ class Job:
         for query in self.queries:
             parsed = query.parsed
             frame = None if parsed.view is None else (str(parsed.view.reporting), parsed.view.t0)
+            said.update(repr(None if query.part is None else (query.part.inner.where, query.part.outer)).encode())
             said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy), frame)).encode())
         times = self.rate, self.start, self.time_property
         said.update(repr((_FORMAT, self.shards, self.spread, self.explained, *times)).encode())
@@ -163,7 +193,7 @@ class Job:
     @cached_property
     def format(self) -> str:
         """The format of its matches as text: that of `retewave run`, which writes ndjson where queries differ."""
-        queries = self.engine().queries
+        queries = self.engine(whole=True).queries
         if self.explained:
             return "ndjson"
         if all(query.plan is not None and query.plan.definitions.form == "RDF" for query in queries):
@@ -173,7 +203,7 @@ class Job:
     @cached_property
     def tells_more(self) -> bool:
         """Whether matches as text tell more than terms: repetitions, a boolean, a detection with its parts, or why."""
-        queries = self.engine().queries
+        queries = self.engine(whole=True).queries
         return self.explained or any(
             query.plan is not None or query.repeated or query.parsed.form == "ASK" for query in queries
         )
@@ -185,6 +215,11 @@ class Job:
         if any(each.parsed.form == "CONSTRUCT" for each in self.queries):
             names |= dict.fromkeys(("s", "p", "o"))
         return tuple(names)
+
+    @cached_property
+    def repeated(self) -> tuple[RepeatedPattern, ...]:
+        """The event patterns that sequences repeat: a column of lists each."""
+        return joined(pattern for each in self.queries for pattern in repeated(each.parsed))
 
     @cached_property
     def retention(self) -> int:
@@ -201,8 +236,11 @@ class Job:
         """Return how the queries are spread, for people."""
         return explain_shares(self.plan)
 
-    def engine(self, shard: int | None = None, kept: Image | None = None) -> Engine:
-        """Make an engine that runs the queries: a shard's, or one that keeps everything; it may go on from an image."""
+    def engine(self, shard: int | None = None, kept: Image | None = None, *, whole: bool = False) -> Engine:
+        """Make an engine that runs the queries: a shard's, or one that keeps everything; it may go on from an image.
+
+        Of a view in two stages it runs the shards' stage, if not `whole`.
+        """
         engine = Engine(seed=int(self.digest[:15], 16))
         if shard is not None:
             engine.registry = engine.matcher.registry = _Owned(self, shard, engine.registry)
@@ -212,8 +250,9 @@ class Job:
         engine.datasets.put(Schema(self.axioms, ontology=self.ontology), static, ())
         for query in self.queries:
             engine.registry.add(
-                query.parsed, name=query.name, on_match=None, keep=KEPT_EXPLAINED if self.explained else 0,
-                allow_cartesian=True, explained=self.explained, quiet=True,
+                query.parsed if whole else query.on_shard(shard), name=query.name, on_match=None,
+                keep=KEPT_EXPLAINED if self.explained else 0, allow_cartesian=True, explained=self.explained,
+                quiet=True,
             )  # fmt: skip
         if kept is not None and not image.put_network(engine, kept.arrays, kept.counts, kept.fingerprint):
             raise UsageError("this version plans the queries in another way than the one that wrote the checkpoint")
@@ -240,6 +279,25 @@ class _Owned(Registry):
         """Return the queries with the filters that keep the shard's own matches."""
         found = super().listeners(numbers)
         return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
+
+
+def _in_one_shard(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[Query]:
+    """Yield the queries of which some shape is not spread."""
+    for shape, scheme in zip(shapes_of(engine.registry.listeners()), schemes, strict=True):
+        if scheme.cells == 1:
+            yield from (engine.registry.queries[member.listener.number] for member in shape.members)
+
+
+def _register(
+    engine: Engine, queries: Any, language: str | None, report: str | ReportPolicy | None, **options: Any
+) -> None:
+    """Register queries in any form that a user may give, if shards can run them; a report policy is for views."""
+    for name, query in _named(queries):
+        parsed = query if isinstance(query, Parsed) else read_query(query, language)
+        reported = None if parsed.view is None else report
+        check_on_shards(engine.register(parsed, name=name, keep=0, report=reported, **options))
+    if report is not None and not any(query.is_view for query in engine.queries):
+        raise UsageError("a report policy is for views, and all queries detect")
 
 
 def _views_of(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[bool]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     DataType,
     StringType,
@@ -29,12 +30,15 @@ from pyspark.sql.types import (
 )
 
 from retewave.errors import UsageError
+from retewave.io.sinks.lists import named
+from retewave.repetitions import RepeatedPattern
 from retewave.spark.driver.carried import Carried, carry
 from retewave.spark.driver.job import Job
 from retewave.spark.driver.partitions import keys_of
 from retewave.spark.driver.sessions import configure
 from retewave.spark.worker import routing
-from retewave.spark.worker.state import PACKED, Keeping
+from retewave.spark.worker.parts import PACKED, PARTS, batch_of
+from retewave.spark.worker.state import Keeping, PuttingTogether
 from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
@@ -77,8 +81,9 @@ def match(
     the IRIs of streams.  Several DataFrames are one input; the slowest of them sets the watermark.
 
     The columns of the result: query, start, end, and each projected variable as an N-Triples term, or s, p and o for
-    CONSTRUCT.  A match comes with the micro-batch that moves the watermark past its end.  `options` are those of
-    `Engine` that concern data (datasets, imports, closure), and for all queries `language`, `policy` and `report`.
+    CONSTRUCT; a list `groups.NAME` for each event pattern that a sequence repeats.  A match comes with the micro-batch
+    that moves the watermark past its end.  `options` are those of `Engine` that concern data (datasets, imports,
+    closure), and for all queries `language`, `policy` and `report`.
     """
     frames = [df] if isinstance(df, DataFrame) else list(df)
     if not frames:
@@ -164,7 +169,12 @@ def _of_stream(
     # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
     sent = marked.select("shard", "oldest", F.unix_micros("newest").alias("newest"), "payload")
     keeping = Keeping(carried, keys_of(job.shards), delay, stats)
-    return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
+    steps = sent.groupBy("shard")
+    if not job.last:
+        return steps.transformWithState(keeping, PACKED, "Append", "EventTime")
+    parts = steps.transformWithState(keeping, PARTS, "Append", "EventTime", eventTimeColumnName="told")
+    sent = parts.select("view", "time", "found")  # without its column no part is late
+    return sent.groupBy("view").transformWithState(PuttingTogether(carried), PACKED, "Append", "EventTime")
 
 
 def _check_watermarks(frames: Sequence[DataFrame]) -> None:
@@ -182,7 +192,11 @@ def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFram
         nothing = F.explode(F.array(*[F.lit(key) for key in whole.keys]))
         none = packets[0].sparkSession.range(1).select(nothing.alias("shard"), F.lit(BEFORE_ALL).alias("oldest"))
         sent = sent.union(none.select("shard", "oldest", F.lit(b"").alias("payload")))
-    return sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest").mapInArrow(whole, PACKED)
+    sent = sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest")
+    if not job.last:
+        return sent.mapInArrow(whole, PACKED)
+    parts = sent.mapInArrow(whole, PARTS).drop("told").repartition(len(whole.keys), "view")
+    return parts.sortWithinPartitions("view", "time").mapInArrow(_Last(whole.carried), PACKED)
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:
@@ -255,7 +269,13 @@ def _schema(job: Job) -> StructType:
     """Return the columns in which matches leave."""
     times = [StructField(name, TimestampType()) for name in ("start", "end")]
     terms = [StructField(name, StringType()) for name in job.columns]
-    return StructType([StructField("query", StringType()), *times, *terms])
+    lists = [StructField(named(each.name), _repetitions(each)) for each in job.repeated]
+    return StructType([StructField("query", StringType()), *times, *terms, *lists])
+
+
+def _repetitions(of: RepeatedPattern) -> ArrayType:
+    fields = [StructField("time", TimestampType()), *(StructField(name, StringType()) for name in of.variables)]
+    return ArrayType(StructType(fields))
 
 
 def _check_columns(job: Job) -> None:
@@ -302,5 +322,23 @@ class _Whole:
         packets = ((row["shard"], row["oldest"], row["payload"]) for batch in batches for row in batch.to_pylist())
         for key, mine in groupby(packets, key=lambda packet: packet[0]):
             shard = shard_of(self.carried.job(), self.keys.index(key))
-            for packed in shard.whole((oldest, payload) for _, oldest, payload in mine):
-                yield pa.RecordBatch.from_arrays([pa.array([packed], pa.binary())], ["found"])
+            for found in shard.whole((oldest, payload) for _, oldest, payload in mine):
+                yield batch_of(found, shard.number, last=shard.job.last)
+
+
+@dataclass(frozen=True)
+class _Last:
+    """The last task of views in two stages, over parts that are sorted by view and time; goes to the workers."""
+
+    carried: Carried  # the job
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Put a task's parts together, view by view; matches pass through."""
+        from retewave.spark.worker.last import last_of
+
+        rows = ((row["view"], row["time"], row["found"]) for batch in batches for row in batch.to_pylist())
+        for view, mine in groupby(rows, key=lambda row: row[0]):
+            parts = ((time, found) for _, time, found in mine)
+            told = (found for _, found in parts) if view < 0 else last_of(self.carried.job()).whole(view, parts)
+            for found in told:
+                yield batch_of(found, 0, last=False)

@@ -14,15 +14,17 @@ from retewave.compiler.algebra import BlankNode, Variable, walk
 from retewave.compiler.expressions.tree import IMPURE, mentions
 from retewave.compiler.lower.levels import fed_queries
 from retewave.compiler.plan.plan import tested
-from retewave.compiler.plan.shape import Shape
+from retewave.compiler.plan.shape import Shape, shapes_of
+from retewave.compiler.rewrite.leaves import ViewLeaves
 from retewave.compiler.rule_keys import keys_of_rules
 from retewave.compiler.shares import Alone, names_for
 from retewave.compiler.view_keys import key_of_view, reason_of_view
+from retewave.compiler.view_parts import ViewPart, part_of_view
 from retewave.engine.compiled import fed_atoms
 from retewave.engine.engine import Engine
 from retewave.query import Query
 
-__all__ = ["QueryKeys", "keys_of_queries", "static_atoms"]
+__all__ = ["QueryKeys", "keys_of_queries", "parts_of_views", "static_atoms"]
 
 _READS = "it may read what a rule builds, which is in the rule's shard"
 _BUILDS = "what a rule builds comes in again in its own shard, and who may read it has another key, or none"
@@ -39,12 +41,16 @@ class QueryKeys:
     feeding: frozenset[int]  # those that build triples or may read these
 
 
-def keys_of_queries(engine: Engine, shapes: Sequence[Shape]) -> QueryKeys:
-    """Return the keys of an engine's queries."""
+def keys_of_queries(engine: Engine, shapes: Sequence[Shape], parts: Mapping[str, ViewPart]) -> QueryKeys:
+    """Return the keys of an engine's queries; `parts`: the views of which it runs the shards' stage, by name."""
     views = _view_keys(engine, shapes)
+    views |= {query.number: parts[query.name].key for query in engine.queries if query.name in parts}
     meant = {query.number: _compared(query, views.get(query.number)) for query in engine.queries}
     compared = {number: names for number, names in meant.items() if names is not None}
-    reasons = {query.number: _reason(query.parsed, views.get(query.number)) for query in engine.queries}
+    reasons = {
+        query.number: None if query.name in parts else _reason(query.parsed, views.get(query.number))
+        for query in engine.queries
+    }
     alone = {number: Alone(reason) for number, reason in reasons.items() if reason is not None}
     rules = {query.number for query in engine.queries if query.parsed.is_rule}
     feeding = rules | {*fed_queries(engine.matcher.current().lowered)}
@@ -53,7 +59,11 @@ def keys_of_queries(engine: Engine, shapes: Sequence[Shape]) -> QueryKeys:
         alone |= {number: Alone(_alone_by_rules(reasons[number], number in rules)) for number in feeding}
     else:
         compared |= {number: frozenset((name,)) for number, name in chosen.items()}
-    anywhere = frozenset(each for query in engine.queries for each in _anywhere(query, views.get(query.number)))
+    anywhere = frozenset(
+        each
+        for query in engine.queries
+        for each in _anywhere(query, views.get(query.number), in_parts=query.name in parts)
+    )
     return QueryKeys(compared, alone, anywhere, frozenset(feeding))
 
 
@@ -91,28 +101,45 @@ def _makes_terms(parsed: algebra.Query) -> bool:
 # ---- views ----
 def _view_keys(engine: Engine, shapes: Sequence[Shape]) -> dict[int, Variable | None]:
     """Return for each view the variable that it may be spread by."""
+    views = _split_views(engine, shapes)
+    return {query.number: key_of_view(query.parsed, split, streamed) for query, split, streamed in views}
+
+
+def parts_of_views(engine: Engine) -> dict[str, ViewPart]:
+    """Return how views that have no key run in two stages, by name, where they can."""
+    if any(query.parsed.is_rule for query in engine.queries):
+        return {}  # who reads what a rule builds is in the rule's shard
+    found = dict[str, ViewPart]()
+    for query, split, streamed in _split_views(engine, shapes_of(engine.registry.listeners())):
+        if key_of_view(query.parsed, split, streamed) is None:
+            part = part_of_view(query.parsed, split, [frozenset(map(Variable, each)) for each in streamed])
+            found |= {} if part is None else {query.name: part}
+    return found
+
+
+def _split_views(engine: Engine, shapes: Sequence[Shape]) -> Iterator[tuple[Query, ViewLeaves, list[set[str]]]]:
+    """Yield each view with its leaves, and for each leaf the variables of patterns that static data do not match."""
     fed, streamed = static_atoms(engine), dict[tuple[int, int], set[str]]()
     for shape in shapes:
         came = [{*of.columns} for of in map(tested, shape.patterns) if of.test.atom not in fed]
         for member in shape.members:
             names = {each.name for each, number in member.numbers.items() if any(number in part for part in came)}
             streamed[member.listener.number, member.branch] = names
-    return {
-        query.number: key_of_view(
-            query.parsed, query.leaves, [streamed[query.number, leaf] for leaf in range(len(query.leaves.leaves))]
-        )
-        for query in engine.queries
-        if query.leaves is not None
-    }
+    for query in engine.queries:
+        if query.leaves is not None:
+            yield query, query.leaves, [streamed[query.number, leaf] for leaf in range(len(query.leaves.leaves))]
 
 
-def _anywhere(query: Query, key: Variable | None) -> Iterator[tuple[int, int]]:
+def _anywhere(query: Query, key: Variable | None, *, in_parts: bool) -> Iterator[tuple[int, int]]:
     """Yield, as (query, branch), what only tells that a window has content, of triples that lack the view's key.
 
-    Where there is a solution to report there are triples with its key, too, and those tell that.
+    Where there is a solution to report there are triples with its key, too, and those tell that.  In the parts of a
+    view the solutions themselves do.
     """
-    for number, leaf in enumerate(query.leaves.leaves if query.leaves is not None and key is not None else ()):
-        if leaf.presence and key not in leaf.variables:
+    if query.leaves is None or (key is None and not in_parts):
+        return
+    for number, leaf in enumerate(query.leaves.leaves):
+        if leaf.presence and (in_parts or key not in leaf.variables):
             yield query.number, number
 
 

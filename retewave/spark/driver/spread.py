@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
+from retewave.compiler.view_parts import ViewPart
 from retewave.engine.compiled import CompiledNetwork, build
 from retewave.engine.engine import Engine
 from retewave.engine.loading import load
@@ -39,23 +41,28 @@ _PIECE = 1 << 12  # rows of a sample poured between two looks at how much they h
 
 
 def spread(
-    engine: Engine, shards: int, sample: Any = None, rate: float | None = None
+    engine: Engine,
+    shards: int,
+    sample: Any = None,
+    rate: float | None = None,
+    parts: Mapping[str, ViewPart] = MappingProxyType({}),
 ) -> tuple[tuple[Scheme, ...], ShardPlan]:
     """Choose how each shape of an engine's queries is spread; return that, and as it is told to people.
 
     `sample` is some of the stream, in any form that static data has: from it the planner learns how much of the stream
-    each pattern takes and how uneven its terms are, and, if a rate tells its times, the same of the matches.
+    each pattern takes and how uneven its terms are, and, if a rate tells its times, the same of the matches.  `parts`
+    are the views of which the engine runs the shards' stage, by name.
     """
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
     shapes = shapes_of(engine.registry.listeners())
-    keys = keys_of_queries(engine, shapes)
+    keys = keys_of_queries(engine, shapes, parts)
     counted = None if sample is None else _Sample(engine, sample, rate)
     matches = {} if counted is None else {number: counted.matches(shape) for number, shape in enumerate(shapes)}
     loads = _loads(engine, shapes, counted)
     chosen = schemes(shapes, shards, loads, matches, keys.compared, keys.alone, keys.anywhere, keys.feeding)
     queries = {query.number: (query.name, query.parsed) for query in engine.queries}
-    return chosen, describe_shares(shapes, chosen, queries, shards)
+    return chosen, describe_shares(shapes, chosen, queries, shards, parts)
 
 
 def check_on_shards(query: Query) -> None:

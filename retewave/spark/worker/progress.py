@@ -15,7 +15,7 @@ from retewave.errors import UsageError
 from retewave.spark.worker.remembered import Remembered
 from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = ["Arrival", "KeptChunk", "KeptImage", "Progress", "Store", "joined", "packets_of"]
+__all__ = ["Arrival", "KeptChunk", "KeptImage", "Progress", "Store", "check_job", "joined", "packets_of"]
 
 _HEAD = Struct("<qq")  # of a packet in a chunk: its earliest time, and the bytes of its rows
 
@@ -80,11 +80,7 @@ class Progress:
         if data is None:
             return cls(digest)
         known = json.loads(data)
-        if known["digest"] != digest:
-            raise UsageError(
-                "the checkpoint belongs to other queries, another schema or other shards",
-                hint="start with a new checkpoint folder, or run what it was made for",
-            )
+        check_job(known["digest"], digest)
         known["chunks"] = [KeptChunk(*each) for each in known["chunks"]]
         known["image"] = None if known["image"] is None else KeptImage(*known["image"])
         return cls(**known)
@@ -95,6 +91,15 @@ class Progress:
         known["chunks"] = [list(asdict(each).values()) for each in self.chunks]
         known["image"] = None if self.image is None else list(asdict(self.image).values())
         return json.dumps(known, separators=(",", ":")).encode()
+
+
+def check_job(kept: str, digest: str) -> None:
+    """Refuse the store of another job than the one that runs."""
+    if kept != digest:
+        raise UsageError(
+            "the checkpoint belongs to other queries, another schema or other shards",
+            hint="start with a new checkpoint folder, or run what it was made for",
+        )
 
 
 def joined(packets: Sequence[Arrival]) -> bytes:

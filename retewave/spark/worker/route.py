@@ -216,6 +216,8 @@ class Router:
         found = dict(self._routing.route(rows, terms.values))
         if len(rows):
             found |= dict.fromkeys(self._views, np.arange(len(rows)))
+        if len(rows) and self.job.last and 0 not in self._views:  # the first item of all begins the reports
+            found[0] = np.union1d(found.get(0, np.empty(0, np.int64)), [rows[:, END].argmin()])
         for shard, places in found.items():
             mine = rows[places]
             ends = mine[:, END]

@@ -1,6 +1,6 @@
 """Stage 2: one shard: the whole network on a part of the stream, with a store that is the truth.
 
-Data's way: packets -> **shard** (order -> network) -> packed matches.
+Data's way: packets -> **shard** (order -> network) -> packed matches, and parts of reports for a last task (`last`).
 The store holds the packets that may still matter, as numbered chunks, and a little that says how far the shard has come
 (`Progress`).  The live network is a cache of that: it is made anew by pouring the chunks' rows again, silently.  Rows
 wait until nothing earlier can come any more, so every step pours in time order, and the order is the same whenever it
@@ -23,15 +23,16 @@ from operator import itemgetter
 
 import numpy as np
 
+from retewave.match import Matches
 from retewave.rete.pack import unpack
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.driver.job import Image, Job
 from retewave.spark.worker.imaged import read, taken
-from retewave.spark.worker.matches import Finder, Writer
+from retewave.spark.worker.matches import clock_of, finder_of
+from retewave.spark.worker.parts import part_of
 from retewave.spark.worker.progress import Arrival, KeptChunk, KeptImage, Progress, Store, joined, packets_of
 from retewave.spark.worker.remembered import kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
-from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late
 
 __all__ = ["COMPLETE", "Shard", "StepResult", "shard_of"]
@@ -43,14 +44,13 @@ _TORN = "torn"  # no step of any store has this name
 _ENOUGH = 1 << 16  # rows that are worth a trip to the network
 _LEAST_IMAGE = 1 << 16  # bytes of chunks that are worth an image
 _NO_ROWS = np.empty((0, ROW_WIDTH), np.int64)
-_SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microseconds, which no clock shows
 
 
 @dataclass(frozen=True)
 class StepResult:
     """The result of a step."""
 
-    found: list[bytes]  # packed matches
+    found: list[bytes]  # packed matches, and parts of reports
     wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
     late: int  # rows that came too late in this step
     cached: bool  # the live network could be used as it was
@@ -76,8 +76,9 @@ class Shard:
     def _begin(self, kept: Image | None = None) -> None:
         """Begin anew, with an empty network or with that of an image."""
         self.engine = self.job.engine(self.number, kept)
-        self.finder = Finder(self.job, self.engine) if self.job.lines is None else Writer(self.job, self.engine)
-        self._clock = _DATES if self.job.lines is not None and self.job.rate is None else _SECONDS
+        self.finder = finder_of(self.job, self.engine)
+        self._parts = {query.name: n for n, query in enumerate(self.job.queries) if query.part and query.part.outer}
+        self._clock = clock_of(self.job)
         self._retention = self.job.retention
         self._step = ""  # the name of the last step that the network has taken
         self._poured = BEFORE_ALL
@@ -284,9 +285,13 @@ class Shard:
 
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
         for batches in self.engine.matcher.pour(rows, self._clock):
-            found = [self.finder.packed(batch) for batch in batches]
+            found = [self._packed(batch) for batch in batches]
             batches.clear()  # a sweep decodes matches that are still held
             yield from found
+
+    def _packed(self, batch: Matches) -> bytes:
+        view = self._parts.get(batch.query.name)
+        return self.finder.packed(batch) if view is None else part_of(view, batch)
 
 
 def _with_rows(packets: Iterable[Arrival], newest: list[int]) -> Iterator[Arrival]:

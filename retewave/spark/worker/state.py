@@ -1,6 +1,6 @@
 """Stage 2 on Spark: the shards' steps, with Spark's state store as their store.
 
-Data's way: packets of a shard -> **a step of the shard** -> packed matches.
+Data's way: packets of a shard -> **a step of the shard** -> packed matches, or parts -> **a step of the last task**.
 Invariant: what a step puts out and what it writes are committed together by Spark, or not at all.  Spark moves the
 watermark between micro-batches; a shard knows from what it is sent how far that will be at least, and need not wait for
 it.  What must wait is called for by a timer of event time.
@@ -9,6 +9,7 @@ it.  What must wait is called for by a timer of event time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row
@@ -16,6 +17,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from retewave.errors import UsageError
+from retewave.spark.worker.parts import columns_of
 from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
@@ -24,12 +26,11 @@ if TYPE_CHECKING:
     from retewave.spark.driver.carried import Carried
     from retewave.spark.stats import Stats
 
-__all__ = ["PACKED", "Keeping"]
-
-PACKED = "found binary"
+__all__ = ["Keeping", "PuttingTogether"]
 
 _DATA = StructType([StructField("data", BinaryType())])
 _NUMBER = StructType([StructField("number", LongType())])
+_AFTER_ALL = datetime(9999, 12, 30, tzinfo=UTC)  # no watermark is behind it
 _MICROS = 1000  # in a millisecond, Spark's unit of watermarks and timers
 
 
@@ -126,7 +127,60 @@ class Keeping(StatefulProcessor):
         if self.stats is not None:
             self.stats.came_late(step.late)
             self.stats.waits(self._shards[key], *step.waits)
+        if not self.carried.job().last:
+            return (Row(found=packed) for packed in step.found)
+        return (_row(found, self._shards[key]) for found in step.found)
+
+
+class PuttingTogether(StatefulProcessor):
+    """Spark's view of the last tasks of views in two stages: one key, one view; matches of others pass through."""
+
+    def __init__(self, carried: Carried) -> None:
+        self.carried = carried
+        self._stepped: dict[int, int] = {}  # key -> the watermark that its last step in this batch has seen
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the state."""
+        self._handle = handle
+        self._store = _Store(handle.getValueState("meta", _DATA), handle.getMapState("chunks", _NUMBER, _DATA))
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
+        """Take in parts of a view's reports."""
+        if key[0] < 0:
+            return (Row(found=bytes(row.found)) for row in rows)
+        return self._step(key[0], [(row.time, bytes(row.found)) for row in rows], timerValues)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
+    ) -> Iterator[Row]:
+        """Tell reports that the watermark has passed."""
+        if self._stepped.get(key[0]) == timerValues.getCurrentWatermarkInMs():
+            return iter(())
+        return self._step(key[0], [], timerValues)
+
+    def close(self) -> None:
+        """Let what is loaded stay for the next batch."""
+        from retewave.spark.worker.collector import settle
+
+        settle()
+
+    def _step(self, view: int, parts: Sequence[tuple[int, bytes]], times: TimerValues) -> Iterator[Row]:
+        from retewave.spark.worker.last import last_of
+
+        millis = times.getCurrentWatermarkInMs()
+        step = last_of(self.carried.job()).step(self._store, view, parts, _watermark(millis))
+        self._stepped[view] = millis
+        if step.wake is not None:
+            self._handle.registerTimer(max(-(-step.wake // _MICROS), millis + 1))
         return (Row(found=packed) for packed in step.found)
+
+
+def _row(found: bytes, shard: int) -> Row:
+    view, time, data = columns_of(found, shard)
+    return Row(view=view, time=time, told=_AFTER_ALL, found=data)
 
 
 def _watermark(millis: int) -> int:

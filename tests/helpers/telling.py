@@ -16,11 +16,11 @@ from cases.many import many
 from cases.temporal import Case
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
-from laws.test_engine_time import Told, engine_for, of_token, shown
 from naive.streams import Item, Triple
 from naive.tokens import Token
 
 import retewave as rw
+from helpers.told import Told, engine_for, of_token, shown
 from retewave.compiler import algebra
 from retewave.engine import following, snapshot
 from retewave.engine.registry import CartesianWarning, UnboundedWarning

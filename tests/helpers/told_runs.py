@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from cases.engine import written
-from laws.test_engine_time import Told, of_token, shown
 from naive.streams import Item
 from naive.tokens import Token
 
 import retewave as rw
+from helpers.told import Told, of_token, shown
 from retewave.compiler.algebra import Query
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 
