@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from datetime import UTC
 from types import TracebackType
@@ -36,7 +36,7 @@ from retewave.windows.times import Clock
 if TYPE_CHECKING:
     from retewave.io.reading.reader import Chunk, Reader
 
-__all__ = ["Lane"]
+__all__ = ["Lane", "telling"]
 
 AHEAD = 3  # chunks that a thread may be ahead of the engine
 MUCH = 512  # triples a chunk that are worth a thread
@@ -67,6 +67,13 @@ class _Open:
             raise _Stopped from error
 
 
+def telling(time: int) -> np.ndarray:
+    """Return a row without a triple, which tells a time."""
+    row = np.zeros((1, ROW_WIDTH), dtype=np.int64)
+    row[0, START] = row[0, END] = time
+    return row
+
+
 @dataclass
 class Lane:
     """A reader, perhaps its thread, and its chunks."""
@@ -87,7 +94,8 @@ class Lane:
     away: bool = False  # it reads from its source, or waits for room: it touches nothing else
     given_up: bool = False  # it was stopped, and its thread is still at the source
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
-    tells: bool = False  # some rows were without a triple: they tell the times of refused ones
+    tells: bool = False  # some rows were without a triple: they tell the times of what was refused
+    told: int | None = None  # behind `rows`, the latest time of what came and was refused; None: a row tells it
     newest: int = BEFORE_ALL  # the greatest end so far
     doubted: int = 0  # number of last rows in `rows` whose end may be a wrong clock's
     scope: int = 0  # number of its document
@@ -245,10 +253,16 @@ class Lane:
         chunk = self.chunks[0]
         self.scanned, self.times = chunk.scanned, chunk.times
         self.tells = self.tells or chunk.tells
-        found = [rows for rows in (self.rows, chunk.rows, *_told(chunk)) if len(rows)]
-        self.rows = found[0] if len(found) == 1 else np.concatenate([*found, self.rows[:0]])
+        self.tell_by_rows()
+        self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
+        self.told = chunk.newest
         self.chunks.popleft()
         return chunk.triples
+
+    def tell_by_rows(self) -> None:
+        """Let a row without a triple tell the time of what was refused: rows may come behind it."""
+        if self.told is not None:
+            self.rows, self.told, self.tells = np.concatenate([self.rows, telling(self.told)]), None, True
 
     def keys(self, doubt: Doubt, *, last: bool) -> np.ndarray:
         """Return the keys that its rows are merged by: for each row the greatest end so far.
@@ -263,11 +277,3 @@ class Lane:
             self.doubted = int(np.count_nonzero(verdicts == DOUBTED))
             ends = np.where(verdicts == ACCEPTED, ends, self.newest)[: len(ends) - self.doubted]
         return np.maximum(np.maximum.accumulate(ends), self.newest) if len(ends) else ends
-
-
-def _told(chunk: Chunk) -> Iterator[np.ndarray]:
-    """Yield a row without a triple, if the time of a chunk's latest items is that of no row."""
-    if chunk.newest is not None:
-        row = np.zeros((1, ROW_WIDTH), dtype=np.int64)
-        row[0, START] = row[0, END] = chunk.newest
-        yield row

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retewave.engine.items import Interval, ids_of, interval_of
+from retewave.engine.lanes import telling
 from retewave.engine.late import LateItem, Why, described
 from retewave.engine.matcher import Matcher
 from retewave.engine.stats import Seconds
@@ -100,6 +101,12 @@ class Pouring:
         if self.order.lateness and self.order.watermark is not None:
             self.matcher.advance(self.order.watermark)
 
+    def _hear(self, time: int) -> None:
+        """Let the clock go on to a time at which something came that no query asks for."""
+        before, self._hears = self._hears, True
+        self._put(telling(time))
+        self._hears = before or self.order.waiting > 0 or self.order.doubted > 0
+
     def _go_on(self, until: int) -> None:
         """Let the next pour decide what is due before a time, which the clock has reached."""
         self._wait(self.order.advance(until))
@@ -163,6 +170,8 @@ class Pouring:
             self._show_by(arrived.clock)
             self._hears = self._hears or arrived.tells
             self._put(arrived.rows)
+            if arrived.heard is not None:
+                self._hear(arrived.heard)
             if arrived.until is not None:
                 self._go_on(arrived.until)
 

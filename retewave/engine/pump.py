@@ -51,6 +51,7 @@ class Arrived:
     triples: int  # triples read for them, refused ones included
     clock: Clock  # how their times are told
     tells: bool = False  # some rows have no triple: they tell the times of refused ones
+    heard: int | None = None  # behind the rows, the latest time of what came and was refused; None: a row tells it
     until: int | None = None  # nothing that ends before this time comes any more; None: the rows' times say it
 
 
@@ -125,11 +126,12 @@ class _Pump:
                 triples = sum(lane.take() for lane in lanes)
                 self.changed.notify_all()
             rows = self._merged(bound) if self.merging else self._all()
+            heard = None if self.merging else self._heard()
             until = self._ticked(self.ticking) if tick and self.ticking else None
             if not len(rows) and not triples and until is None:
                 return
             tells = any(lane.tells for lane in self.lanes)
-            arrived = Arrived(rows, triples, self.lanes[0].clock, tells, until)
+            arrived = Arrived(rows, triples, self.lanes[0].clock, tells, heard, until)
             if self.keep is not None:
                 self.keep(arrived)
         yield arrived
@@ -164,6 +166,15 @@ class _Pump:
             lane.rows = lane.rows[:0]
         return self._as_they_arrive(self.handed) if self.arriving else self.handed
 
+    def _heard(self) -> int | None:
+        """Return the latest time of what was refused behind all rows; rows that come later arrive no earlier."""
+        times = [lane.told for lane in self.lanes if lane.told is not None]
+        for lane in self.lanes:
+            lane.told = None
+        if self.arriving:
+            self.newest = max([self.newest, *times])
+        return max(times, default=None)
+
     def _as_they_arrive(self, rows: np.ndarray) -> np.ndarray:
         """Return rows in the order of arrival; a row that another row or a tick has overtaken gets the later time."""
         rows = rows[np.argsort(rows[:, END], kind="stable")]
@@ -173,6 +184,8 @@ class _Pump:
 
     def _merged(self, bound: int | None = None) -> np.ndarray:
         """Take the rows up to a bound, by their keys; without a bound, those that no reader can go before any more."""
+        for lane in self.lanes:
+            lane.tell_by_rows()
         keys = [lane.keys(self.doubt, last=bound is not None) for lane in self.lanes]
         if bound is None:
             bound = self._bound(keys)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cases.engine import written
 from cases.many import many
-from cases.sharded import Event, Told, Queries, one_engine, shown, single
+from cases.sharded import Event, Queries, Told, one_engine, shown, single
 from cases.temporal import temporal_case
 from cases.views import written as view_and_items
 from hypothesis import HealthCheck, given, settings

@@ -48,7 +48,7 @@ class Chunk:
 
     rows: np.ndarray  # int64 [n, 7], the columns of retewave.rete.words.rows
     newest: int | None  # the latest time in it that no later row is before, if that is not a row's
-    tells: bool  # it is not, or some row is without a triple: then the row tells the time of refused items
+    tells: bool  # some row is without a triple: it tells the time of refused items
     triples: int  # statements read for them, refused ones included
     bytes: int  # bytes read for them (of the lines, not of a compressed file)
     scanned: Scanned  # where the source is read on
@@ -212,8 +212,7 @@ class Reader:
                 rows, read = times.place(raw, first), reading.bytes - bytes_before
                 statements = reading.statements
                 newest = times.newest(rows, reading.settled) if statements > first else None
-                tells = newest is not None or times.tells
-                chunk = Chunk(rows, newest, tells, statements - first, read, reading.scanned(), times.state())
+                chunk = Chunk(rows, newest, times.tells, statements - first, read, reading.scanned(), times.state())
                 first, bytes_before = reading.statements, reading.bytes
                 self._count(reading, times)
                 if chunk.triples or len(rows):
