@@ -62,10 +62,14 @@ class Networks:
         """Tell whether there is only the main one, and no query of it is gone."""
         return self.young is None and not self.gone
 
-    @cached_property
+    @property
     def acceptance(self) -> Acceptance:
-        """Return which triples a reader may drop: those that no network takes."""
-        return self.main.acceptance if self.young is None else either(self.main.acceptance, self.young.acceptance)
+        """Which triples a reader may drop: those that no network takes, as it is now."""
+        return next((of for each in self.all if (of := each.acceptance).everything), self._needed)
+
+    @cached_property
+    def _needed(self) -> Acceptance:
+        return self.main.needed if self.young is None else either(self.main.needed, self.young.needed)
 
     @cached_property
     def asks_for_events(self) -> bool:

@@ -118,7 +118,8 @@ class Pouring:
             return rows
         newest = BEFORE_ALL if self.order.newest is None else self.order.newest
         before = np.maximum.accumulate(np.concatenate([[newest], rows[:-1, END]]))
-        return rows[(rows[:, PREDICATE] != 0) | (rows[:, END] > before)]
+        worth: np.ndarray = rows[(rows[:, PREDICATE] != 0) | (rows[:, END] > before)]
+        return worth
 
     def _wait(self, rows: np.ndarray) -> None:
         """Let rows in time order wait for the networks; those without a triple move the clock alone."""

@@ -41,6 +41,11 @@ class Event:
     whole: bool = False  # its triples are one event; else each is one of its own
 
 
+def texts_of(triple: tuple[str, str, str]) -> tuple[bytes, bytes, bytes]:
+    subject, predicate, object_ = (text.encode() for text in triple)
+    return subject, predicate, object_
+
+
 def job_of(queries: Queries, shards: int, **options: Any) -> Job:
     """Plan queries for some shards, without a word about what that costs."""
     with warnings.catch_warnings():

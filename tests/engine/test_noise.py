@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cases.engine import written
 from cases.many import many
-from cases.sharded import Event, Queries, Told, one_engine, shown, single
+from cases.sharded import Event, Queries, Told, one_engine, shown, single, texts_of
 from cases.temporal import temporal_case
 from cases.views import written as view_and_items
 from hypothesis import HealthCheck, given, settings
@@ -134,8 +134,7 @@ def test_views_of_what_is_read_with_noise_are_those_of_what_is_pushed_with_it() 
         (view, items), chance = view_and_items(seed), random.Random(seed)
         if "TRIPLES" in view.text or "ELEMENTS" in view.text:
             continue  # such windows count the triples that tell the time, too, which are not pushed
-        texts = [tuple(text.encode() for text in item.triple) for item in items]
-        events = [Event(item.time * SECOND, [text], item.stream) for item, text in zip(items, texts, strict=True)]
+        events = [Event(item.time * SECOND, [texts_of(item.triple)], item.stream) for item in items]
         events, static = with_noise(events, SECOND, chance), [*view.static] or ()
         queries: Queries = {"query": view.text}
         found = read_by(queries, events, chance, static=static)

@@ -20,7 +20,7 @@ from cases.many import many
 from cases.ontologies import manchester, random_case, random_composite, random_expression
 from cases.rules import RulesCase, rules_case
 from cases.sequences import Room, cases
-from cases.sharded import Event, Queries, Told, in_one_batch, job_of, sharded, single
+from cases.sharded import Event, Queries, Told, in_one_batch, job_of, sharded, single, texts_of
 from cases.temporal import Case, temporal_case
 from cases.views import written as view_and_items
 from hypothesis import HealthCheck, assume, given, settings
@@ -140,15 +140,10 @@ def test_events_of_an_ontology() -> None:
         check(seed, {"query": text}, events, SECOND, **options)
 
 
-def _texts(triple: tuple[str, str, str]) -> tuple[bytes, bytes, bytes]:
-    subject, predicate, object_ = (text.encode() for text in triple)
-    return subject, predicate, object_
-
-
 def test_views() -> None:
     for seed in range(many(200)):
         view, items = view_and_items(seed)
-        events = [Event(item.time * SECOND, [_texts(item.triple)], item.stream) for item in items]
+        events = [Event(item.time * SECOND, [texts_of(item.triple)], item.stream) for item in items]
         check(seed, {"query": view.text}, events, SECOND, static=[*view.static] or ())
 
 
