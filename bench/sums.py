@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import random
 import statistics
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import retewave as rw
+from retewave.bench.peers.events import etalis
 
-__all__ = ["FORMS", "WINDOWS", "ToldSum", "by_hand", "prices", "told", "words"]
+__all__ = ["FORMS", "WINDOWS", "ToldSum", "by_etalis", "by_hand", "prices", "told", "words"]
 
 _S = "http://example.org/stocks#"
 _HEAD = f"PREFIX : <{_S}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -35,6 +38,7 @@ FORMS = {
     "SEQ NOT": "{0} SEQ NOT {2} SEQ {1}",
 }  # how a form says that nothing comes between two groups
 WINDOWS = ("time", "count")
+_RULES = Path(etalis.__file__).parent / "prolog" / "sums.event"
 
 
 def words(form: str, window: str, size: int) -> tuple[str, str]:
@@ -108,6 +112,18 @@ def _note(found: ToldSum, matches: Sequence[Any]) -> None:
             found.averages.append(Fraction(str(match["average"])))
 
 
+def by_etalis(windows: Sequence[Sequence[int]], folder: Path) -> tuple[bool, float]:
+    """Tell whether ETALIS's rules sum up each window of a number right, and its seconds of the processor."""
+    size, events = len(windows[0]), []
+    for number, each in enumerate(windows):
+        events += [f"point({number})", *(f"price({price})" for price in each)]
+    lines = [f"at({at}, {event}).\n" for at, event in enumerate(events, 1)]
+    stream = folder / "sums.pl"
+    stream.write_text(f"size({size}).\nwidth({2 * size}).\n{''.join(lines)}")
+    found = etalis.play("recent", stream, _RULES)
+    return (found.matches, found.sum) == (len(windows), sum(map(sum, windows))), found.busy
+
+
 def same(one: ToldSum, other: ToldSum) -> bool:
     """Tell whether the same was told, where averages may be rounded."""
     if one.sums != other.sums or len(one.averages) != len(other.averages):
@@ -128,6 +144,18 @@ def _row(form: str, window: str, size: int, events: int, repetitions: int) -> No
     print(f"({min(rates):,.0f} to {max(rates):,.0f}) for a second of the processor", flush=True)
 
 
+def _row_of_etalis(size: int, events: int, repetitions: int) -> None:
+    windows, taken = prices(size, max(2, events // size)), []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(repetitions):
+            right, seconds = by_etalis(windows, Path(folder))
+            if not right:
+                raise SystemExit(f"WRONG: ETALIS, window of {size}")
+            taken.append(size * len(windows) / seconds)
+    print(f"count window of {size:,} prices, ETALIS (recent): {statistics.median(taken):,.0f} prices ", end="")
+    print(f"({min(taken):,.0f} to {max(taken):,.0f}) for a second of the processor", flush=True)
+
+
 def main(
     sizes: Annotated[str, typer.Option(help="of the windows, with commas")] = "10,30,100,300",
     events: Annotated[int, typer.Option(help="prices, at the least two windows of them", min=10)] = 2_000,
@@ -139,6 +167,11 @@ def main(
             told(form, window, prices(10, 2))
             for size in sizes.split(","):
                 _row(form, window, int(size), events, repetitions)
+    if why := etalis.missing():
+        print(f"ETALIS: skipped: {why}")
+    else:
+        for size in sizes.split(","):
+            _row_of_etalis(int(size), events, repetitions)
     windows = prices(100, 10_000)
     started = time.process_time()
     by_hand(windows)

@@ -49,6 +49,14 @@ def test_documents_for_users_call_nothing_of_the_inside() -> None:
     assert not [(doc.name, name) for doc in for_users for name in INSIDE.findall(doc.read_text())]
 
 
+def test_the_files_that_the_readmes_commands_read_are_in_the_folder_in_which_they_run() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert any("cd examples/sensors" in block for block in blocks)
+    read = {name for block in blocks for name in re.findall(r"(?<![\w*/.-])[\w-]+\.(?:rq|ttl|nt)\b", block)}
+    assert len(read) > 3
+    assert sorted(name for name in read if not (ROOT / "examples" / "sensors" / name).exists()) == []
+
+
 def test_every_page_is_reached_from_the_index_and_from_the_sites_menu() -> None:
     index, menu = (ROOT / "docs" / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
     pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "index.md"]
