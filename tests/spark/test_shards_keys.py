@@ -66,7 +66,8 @@ ALONE = [
         "ASK looks at the whole content of the windows",
     ),
     (
-        "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)",
+        "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)\n"
+        "EVENT Twice MATCH Hot AS one SEQ Hot AS other WITHIN (5 min)",
         "detections are related to each other whatever their individuals are",
     ),
     (SEQUENCE % ", B", "the next event of a stream may be in any shard: PARTITION BY a variable would spread it"),

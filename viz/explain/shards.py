@@ -6,7 +6,7 @@ Data's way: shapes, schemes -> **shard plan** -> text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from retewave.compiler.algebra import Query
@@ -16,7 +16,7 @@ from retewave.compiler.shares import Scheme
 from retewave.compiler.view_parts import ViewPart
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts
 
-__all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "explain_shares"]
+__all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "explain_shares", "of_events"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class QueryShares:
     patterns: tuple[PatternShare, ...]  # in the order written
     decided: tuple[str, ...]  # the operators whose decisions look at other solutions, in the order met
     stages: tuple[tuple[str, str, str], ...] = ()  # views in two stages: name, what a shard sends, what is left to do
+    by_event: bool = False  # events are spread by their instants, each whole
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,12 @@ def _decided(shape: Shape) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*found, *(["the sequence"] if shape.branch.has_runs else [])]))
 
 
+def of_events(plan: ShardPlan) -> ShardPlan:
+    """Return the plan of queries that look at each event by itself: its triples are in one shard."""
+    queries = (replace(each, reason=None, by_event=True, cells=plan.shards) for each in plan.queries)
+    return replace(plan, queries=tuple(queries))
+
+
 def explain_shares(plan: ShardPlan) -> str:
     """Return a shard plan as text."""
     lines = [_many(plan.shards)]
@@ -124,6 +131,8 @@ def _lines(of: QueryShares, shards: int) -> Iterator[str]:
 def _spread(of: QueryShares, shards: int) -> str:
     if of.reason is not None:
         return f"in shard {of.shard} only: {of.reason}"
+    if of.by_event:
+        return f"by the instant: all events of one are whole in one of {_many(shards)}"
     if not of.shares:
         return "in one shard"
     shares = " × ".join(f"{variable} in {parts:,} parts" for variable, parts in of.shares.items())

@@ -37,10 +37,10 @@ from retewave.repetitions import RepeatedPattern, repeated
 from retewave.rete.pack import pack, unpack
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
-from retewave.spark.driver.query_keys import parts_of_views
+from retewave.spark.driver.query_keys import looks_at_events, parts_of_views
 from retewave.spark.driver.spread import check_on_shards, follows, queries_of, spread
 from retewave.viz.explain.names import listed
-from retewave.viz.explain.shards import ShardPlan, explain_shares
+from retewave.viz.explain.shards import ShardPlan, explain_shares, of_events
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
 from retewave.windows.times import Clock
 
@@ -100,6 +100,7 @@ class Job:
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
     on_error: Literal["count", "raise"] = "count"  # the way to treat a malformed line
     lines: str | None = None  # the format in which shards write matches; None: they pack terms
+    by_event: bool = False  # each event is whole in the shard of its instant; nothing relates events of two instants
     explained: bool = False  # matches tell what they are made of; only lines have a place for that
 
     @classmethod
@@ -151,6 +152,8 @@ class Job:
             explained=explain,
         )
         job = job._in_parts(parts, sample)
+        if shards > 1 and not job.announces and all(looks_at_events(query) for query in engine.queries):
+            job = replace(job, by_event=True, plan=of_events(plan))
         for each in job.plan.queries:
             if each.reason is not None:
                 what = f"{listed(each.queries, each.count)} runs in one shard: {each.reason}"
@@ -187,7 +190,7 @@ class Job:
             said.update(repr(None if query.part is None else (query.part.inner.where, query.part.outer)).encode())
             said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy), frame)).encode())
         times = self.rate, self.start, self.time_property
-        said.update(repr((_FORMAT, self.shards, self.spread, self.explained, *times)).encode())
+        said.update(repr((_FORMAT, self.shards, self.spread, self.by_event, self.explained, *times)).encode())
         return said.hexdigest()
 
     @cached_property
@@ -278,7 +281,11 @@ class _Owned(Registry):
     def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
         """Return the queries with the filters that keep the shard's own matches."""
         found = super().listeners(numbers)
-        return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
+        return (
+            found
+            if self._job.by_event
+            else owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
+        )
 
 
 def _in_one_shard(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[Query]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from retewave.compiler import algebra
 from retewave.compiler.algebra import BlankNode, Variable, walk
+from retewave.compiler.algebra.detections import CompositeEvent
 from retewave.compiler.expressions.tree import IMPURE, mentions
 from retewave.compiler.lower.levels import fed_queries
 from retewave.compiler.plan.plan import tested
@@ -24,7 +25,7 @@ from retewave.engine.compiled import fed_atoms
 from retewave.engine.engine import Engine
 from retewave.query import Query
 
-__all__ = ["QueryKeys", "keys_of_queries", "parts_of_views", "static_atoms"]
+__all__ = ["QueryKeys", "keys_of_queries", "looks_at_events", "parts_of_views", "static_atoms"]
 
 _READS = "it may read what a rule builds, which is in the rule's shard"
 _BUILDS = "what a rule builds comes in again in its own shard, and who may read it has another key, or none"
@@ -70,6 +71,12 @@ def keys_of_queries(engine: Engine, shapes: Sequence[Shape], parts: Mapping[str,
 def static_atoms(engine: Engine) -> Collection[Any]:
     """Return the atoms that static data have triples of."""
     return fed_atoms(engine.datasets.static, engine.matcher.current().dispatch, engine.terms)
+
+
+def looks_at_events(query: Query) -> bool:
+    """Tell whether a query looks at each event by itself: no composite event relates it to others."""
+    events = query.parsed.events
+    return events is not None and not any(isinstance(each, CompositeEvent) for each in events.events)
 
 
 # ---- rules ----

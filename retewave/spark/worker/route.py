@@ -34,6 +34,7 @@ from retewave.windows.intervals import BEFORE_ALL
 __all__ = ["Packet", "Router", "router_of"]
 
 _REPORTS = 20
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 _CHUNK_ROWS = 1 << 20
 
 
@@ -214,6 +215,8 @@ class Router:
     def _sent(self, rows: np.ndarray) -> Iterator[Packet]:
         terms = self.engine.terms
         found = dict(self._routing.route(rows, terms.values))
+        if self.job.by_event and found:
+            found = self._by_event(rows, np.unique(np.concatenate([*found.values()])))
         if len(rows):
             found |= dict.fromkeys(self._views, np.arange(len(rows)))
         if len(rows) and self.job.last and 0 not in self._views:  # the first item of all begins the reports
@@ -225,6 +228,15 @@ class Router:
             numbers = [ends] if plain else [ends, mine[:, START], mine[:, STREAM], mine[:, EVENT]]
             payload = pack(terms, mine[:, SUBJECT : OBJECT + 1].T, numbers)
             yield Packet(shard, int(ends.min()), int(ends.max()), payload)
+
+    def _by_event(self, rows: np.ndarray, used: np.ndarray) -> dict[int, np.ndarray]:
+        """Return the used rows by the shards of their events' instants: equal detections of an instant are one."""
+        events = np.where(rows[:, EVENT] == 0, np.arange(len(rows)) + 1, rows[:, EVENT])
+        _, first, numbers = np.unique(events, return_index=True, return_inverse=True)
+        mixed = rows[first, END].astype(np.uint64) * _MIX
+        places = ((mixed ^ (mixed >> np.uint64(29))) % np.uint64(self.job.shards)).astype(np.int64)
+        shards = places[numbers.reshape(-1)][used]
+        return {shard: used[shards == shard] for shard in np.unique(shards).tolist()}
 
 
 class _Nominal(RateTimes):
