@@ -261,8 +261,7 @@ class RunningView:
         return found
 
     def _is_empty(self, time: int) -> bool:
-        inside = [each.any_inside(*self.bounds(number, time)) for number, each in enumerate(self._arrivals)]
-        return not any(inside)
+        return not any(each.any_inside(*self.bounds(number, time)) for number, each in enumerate(self._arrivals))
 
     def _report(self, time: int) -> np.ndarray:
         """Return the rows that are told at a time."""
@@ -322,8 +321,7 @@ class RunningView:
 
     def _times_of(self, each: TimesFound, time: int) -> Bag:
         """Return the triples that f:timestamp asks for, with the times of their latest arrivals."""
-        windows = [self.split.leaves[number].window or 0 for number in each.leaves]
-        bounds = [self.bounds(window, time) for window in windows]
+        bounds = [self.bounds(self.split.leaves[number].window or 0, time) for number in each.leaves]
         return times_of(each, [self._happened[number] for number in each.leaves], bounds, self.terms_)
 
     def _of_event(self, each: SingleEventFound, time: int) -> EventSolutions:
@@ -391,9 +389,8 @@ class RunningView:
             arrivals.times = state[f"arrivals{number}"]
         for number, happened in self._happened.items():
             happened.put(state[f"happened{number}"])
-        self._spent = state["spent"]
         self._changes.put(state)
-        self._rows = state["rows"]
+        self._rows, self._spent = state["rows"], state["spent"]
         self._first, self._at, empty, self.reported = state["numbers"].tolist()
         for number, history in self._histories.items():
             parts = ("counts", "open", "instants")
