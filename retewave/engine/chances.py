@@ -35,11 +35,12 @@ class Chances:
 
     seed: int  # the engine's
     text: Callable[[int], bytes]  # the text of a term's id
+    _asking: dict[int, bool] = field(default_factory=dict)  # outputs of the network, by identity
     _moments: dict[int, datetime] = field(default_factory=dict)  # the end of solutions -> the time of NOW()
 
     def seeds(self, query: Query, output: Output, rows: np.ndarray) -> Seeds | None:
         """Return the seeds of output rows; none where chance is asked anew each time, or not at all."""
-        if not query.parsed.is_rule or not any(mentions(step.expression, IMPURE) for step in output.steps):
+        if not query.parsed.is_rule or not self._asks(output):
             return None
         found: Seeds = []
         for row in rows.tolist():
@@ -48,6 +49,13 @@ class Chances:
             texts = (self.text(each) if each else None for each in ids)
             name = digest((self.seed, query.name, query.text, row[layout.O_BRANCH], *interval, *texts))
             found.append((name, self._moment(interval[1])))
+        return found
+
+    def _asks(self, output: Output) -> bool:
+        """Tell whether the steps of an output ask for chance."""
+        found = self._asking.get(id(output))
+        if found is None:
+            found = self._asking[id(output)] = any(mentions(step.expression, IMPURE) for step in output.steps)
         return found
 
     def _moment(self, end: int) -> datetime:

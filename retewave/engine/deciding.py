@@ -8,23 +8,24 @@ evaluated once a term; the verdict is entered in the kernel's memo, so that the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retewave.compiler.algebra import Variable
+from retewave.compiler.expressions.integers import Computed, integer_of, text_of_integer
 from retewave.compiler.expressions.programs import Programs
-from retewave.compiler.expressions.times import NAMED_TIMES, times_of, with_named_times
-from retewave.compiler.expressions.tree import Call, variables
+from retewave.compiler.expressions.times import times_of
+from retewave.compiler.expressions.tree import Call
 from retewave.compiler.lower import Output, OutputRuns
-from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
+from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step
 from retewave.engine.calling import called
 from retewave.engine.chances import Chances, Seeds, fixed
 from retewave.engine.stages import Solutions
+from retewave.engine.steps import ReadyStep, python, ready
 from retewave.provenance.groups import RunPart, RunParts
 from retewave.query import Query
 from retewave.rete.filters import codes as filter_codes
@@ -48,7 +49,7 @@ class Deciding:
     runtime: Runtime  # whose output it is; its memo is filled here
     programs: Programs  # the kernel's filters; they know what the memo's rows stand for
     outputs: dict[tuple[int, int], Output]  # (query, branch) -> its output rows
-    _evaluators: dict[int, Evaluator] = field(default_factory=dict)
+    _steps: dict[int, ReadyStep] = field(default_factory=dict)
     _chances: Chances | None = None  # of rules, once one is asked for
 
     def take(self, found: Solutions) -> Solutions:
@@ -58,6 +59,9 @@ class Deciding:
         if ready is not None:
             return found._replace(columns=ready)
         branches = rows[:, layout.O_BRANCH] & (layout.UNDECIDED_ROW - 1)
+        if len(rows) == 1 or (branches == branches[0]).all():
+            columns, kept = self._of_branch(query, self.outputs[query.number, int(branches[0])], rows, found.parts)
+            return found._replace(columns=columns).only(kept)
         columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
         for branch in np.unique(branches).tolist():
@@ -117,9 +121,9 @@ class Deciding:
         found = []
         for run in runs:
             ids = [part.columns[places[part.state]] for part in run if part.state in places]
-            values = [_python().term_of(self.terms.text(each)) if each else None for each in ids]
+            values = [python().term_of(self.terms.text(each)) if each else None for each in ids]
             value = called(call.function, separator, values)
-            found.append(0 if value is None else self.terms.intern(_python().text_of(value)))
+            found.append(0 if value is None else self.terms.intern(python().text_of(value)))
         return np.array(found, dtype=np.int64)
 
     def _take_steps(
@@ -158,30 +162,31 @@ class Deciding:
         number: int,
         seeds: Seeds | None,
     ) -> np.ndarray:
-        seen = step.scope
-        evaluator = self._evaluator(step)
-        if len(seen) == 1 and evaluator.pure:
-            (only,) = seen
-            used, inverse = np.unique(columns[only.name][rows], return_inverse=True)
-            known = [self._remembered(step, only, term) for term in used.tolist()]
+        made = self._ready(step)
+        evaluator = made.evaluator
+        if len(made.scope) == 1 and evaluator.pure:
+            column = columns[made.scope[0]][rows]
+            if len(column) == 1:
+                return np.array([self._remembered(made, int(column[0])) == filter_codes.TRUE], dtype=np.bool_)
+            used, inverse = np.unique(column, return_inverse=True)
+            known = [self._remembered(made, term) for term in used.tolist()]
             return np.array([verdict == filter_codes.TRUE for verdict in known], dtype=np.bool_)[inverse]
         said = np.zeros(len(rows), dtype=np.bool_)
         for place, row in enumerate(rows.tolist()):
             with fixed(seeds[row], number) if seeds else nullcontext():
                 solution = solutions[row] if evaluator.labels else None
-                said[place] = evaluator.truth(self._bindings(seen, columns, row), solution) is True
+                said[place] = evaluator.truth(self._bindings(made.scope, columns, row), solution) is True
         return said
 
-    def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
+    def _remembered(self, step: ReadyStep, term: int) -> int:
         """Return the verdict of a filter on a term; it is evaluated once."""
-        memo = self.programs.memo_of(step.expression) if variables(step.expression) == step.scope else None
-        known = filter_codes.UNDECIDED if memo is None else self.runtime.recalled(memo, term)
+        known = filter_codes.UNDECIDED if step.memo is None else self.runtime.recalled(step.memo, term)
         if known != filter_codes.UNDECIDED:
             return known
-        bindings = {variable.name: _python().term_of(self.terms.text(term))} if term else {}
-        verdict = filter_codes.VERDICTS[self._evaluator(step).truth(bindings)]
-        if memo is not None and term > 0:
-            self.runtime.remember(memo, term, verdict)
+        bindings = {step.scope[0]: python().term_of(self.terms.text(term))} if term else {}
+        verdict = filter_codes.VERDICTS[step.evaluator.truth(bindings)]
+        if step.memo is not None and term > 0:
+            self.runtime.remember(step.memo, term, verdict)
         return verdict
 
     def _value(
@@ -192,35 +197,40 @@ class Deciding:
         solutions: Mapping[int, BNode],
         times: np.ndarray,
     ) -> int:
-        evaluator = self._evaluator(step)
-        bindings = self._bindings(step.scope, columns, row)
-        if is_timed(step):
+        made = self._ready(step)
+        if made.computed is not None and (found := self._computed(made.computed, made.evaluator, columns, row)):
+            return found
+        bindings = self._bindings(made.scope, columns, row)
+        if made.timed:
             given = times_of(*times[row].tolist())
-            bindings |= {name: _python().term_of(text) for name, text in given.items()}
-        value = evaluator.value(bindings, solutions[row] if evaluator.labels else None)
-        return 0 if value is None else self.terms.intern(_python().text_of(value))
+            bindings |= {name: python().term_of(text) for name, text in given.items()}
+        value = made.evaluator.value(bindings, solutions[row] if made.evaluator.labels else None)
+        return 0 if value is None else self.terms.intern(python().text_of(value))
 
-    def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
+    def _computed(self, computed: Computed, evaluator: Evaluator, columns: dict[str, np.ndarray], row: int) -> int:
+        """Return the value where all that an expression looks at are integers; 0 where not."""
+        numbers: dict[str, int] = {}
+        for name in evaluator.variables:
+            term = int(columns[name][row]) if name in columns else 0
+            number = integer_of(self.terms.text(term)) if term else None
+            if number is None:
+                return 0
+            numbers[name] = number
+        return self.terms.intern(text_of_integer(computed(numbers)))
+
+    def _bindings(self, scope: Iterable[str], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for variable in scope:
-            term = int(columns[variable.name][row]) if variable.name in columns else 0
+        for name in scope:
+            term = int(columns[name][row]) if name in columns else 0
             if term:
-                found[variable.name] = _python().term_of(self.terms.text(term))
+                found[name] = python().term_of(self.terms.text(term))
         return found
 
-    def _evaluator(self, step: Step) -> Evaluator:
-        if id(step) not in self._evaluators:
-            expression, scope = with_named_times(step.expression), step.scope | NAMED_TIMES
-            self._evaluators[id(step)] = _python().Evaluator(expression, scope=scope)
-        return self._evaluators[id(step)]
-
-
-@cache
-def _python() -> Any:
-    """Return the module that evaluates expressions; it loads rdflib, which most runs never need."""
-    from retewave.compiler.expressions import evaluate
-
-    return evaluate
+    def _ready(self, step: Step) -> ReadyStep:
+        found = self._steps.get(id(step))
+        if found is None:
+            found = self._steps[id(step)] = ready(step, self.programs)
+        return found
 
 
 def _new_blank(name: str | None = None) -> BNode:

@@ -123,6 +123,7 @@ class Feeding:
         return [digest((*own, start, end, *(text(each) if each else None for each in ids))) for start, end, ids in rows]
 
     def _numbers(self, texts: Sequence[bytes]) -> np.ndarray:
+        """Return the ids of texts; there are few of them at a time."""
         return np.array([self.deciding.terms.intern(text) for text in texts], dtype=np.int64)
 
 

@@ -76,6 +76,9 @@ def apart(rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     The rows have a column more: which of the matches each is.
     """
     told = (rows[:, layout.O_BRANCH] & layout.TOLD_RUN) != 0
+    if not told.any():
+        numbers = np.arange(len(rows))
+        return np.column_stack([rows, numbers]), places, RunParts(rows[:0], np.zeros(len(rows) + 1, dtype=np.int64))
     heads = np.flatnonzero(~told)
     counts = np.diff(np.append(heads, len(rows))) - 1
     begins = np.concatenate([[0], np.cumsum(counts)])
