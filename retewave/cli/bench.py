@@ -28,6 +28,7 @@ _PARTS = (
     "spark-scaling",
     "sums",
     "tsunami",
+    "usecases",
     "views",
 )  # modules of retewave.bench that run by themselves
 _WITHOUT_PLOTS = (
@@ -40,6 +41,7 @@ _WITHOUT_PLOTS = (
     "spark-events",
     "sums",
     "tsunami",
+    "usecases",
     "views",
 )
 
