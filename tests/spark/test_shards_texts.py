@@ -113,3 +113,9 @@ def test_statements_that_no_pattern_takes_tell_the_time_too() -> None:
     _, router, _, _ = one_shard(OFFERS)
     (told,) = router.text(pa.array([noise]), times=np.array([7 * SECOND]), scopes=np.array([1]))
     assert (told.payload, told.newest) == (b"", 7 * SECOND)
+    _, graphs, _, _ = one_shard(OFFERS, time_property="http://e/at")
+    number = '"9"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    quads = f"<http://e/n> <http://e/noise> <http://e/x> <http://e/g> .\n<http://e/g> <http://e/at> {number} .\n"
+    for way in ({}, {"scopes": np.array([1])}):
+        (told,) = graphs.text(pa.array([quads]), **way)
+        assert (told.payload, told.newest) == (b"", 9 * SECOND)

@@ -58,6 +58,9 @@ class IncomingCounts:
     first_malformed: list[str] = field(default_factory=list)  # the first malformed lines
 
 
+_NO_ROWS = np.empty((0, ROW_WIDTH), np.int64)
+
+
 class Router:
     """Scans texts and sends their rows to the shards of one job."""
 
@@ -96,8 +99,8 @@ class Router:
             places = np.concatenate([np.empty(0, np.int64), *(at for _, at, _ in parts)])
             newest = max((time for _, _, time in parts), default=BEFORE_ALL)
         else:
-            rows, places = self._of_all(reading, times, name)
-            newest = BEFORE_ALL if times is None or not len(times) else int(times.max())
+            rows, places, newest = self._of_all(reading, times, name)
+            newest = newest if times is None or not len(times) else int(times.max())
         if streams is not None:
             heard = rows[:, STREAM] >= 0
             rows[heard, STREAM] = self._stream_numbers(streams)[places[heard]]
@@ -118,17 +121,18 @@ class Router:
         return taken
 
     # ---- scanning ----
-    def _of_all(self, reading: _Texts, times: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Scan all texts as one document."""
+    def _of_all(self, reading: _Texts, times: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray, int]:
+        """Scan all texts as one document; return rows, their text, and the latest time that graphs told."""
         by_place = times is not None
         if not by_place and self.job.time_property is None:
             raise UsageError("nothing tells the time: give times, ordinals for a rate, or a time property")
-        rows = self._scan(reading.joined(), self._times(None), 0, name, places=by_place)
+        timing = self._times(None)
+        rows = self._scan(reading.joined(), timing, 0, name, places=by_place)
         if times is None:
-            return rows, np.zeros(len(rows), np.int64)
+            return rows, np.zeros(len(rows), np.int64), _newest(timing)
         places = reading.places(rows[:, START])
         rows[:, START] = rows[:, END] = times[places]
-        return rows, places
+        return rows, places, BEFORE_ALL
 
     def _of_one(
         self,
@@ -141,14 +145,11 @@ class Router:
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Scan one text, which is a document, or a part of one, of its own; return rows, their text, the latest time.
 
-        At a rate, and where the text has a time, statements that no pattern takes tell it, too.
+        Statements that no pattern takes tell it, too.
         """
-        timing, before, newest = (
-            self._times(None if first is None else int(first[place])),
-            self.counts.triples,
-            BEFORE_ALL,
-        )
+        timing, before = self._times(None if first is None else int(first[place])), self.counts.triples
         rows = self._scan(reading.one(place), timing, 0 if scopes is None else int(scopes[place]), name)
+        newest = _newest(timing)
         if isinstance(timing, _Nominal) and self.counts.triples > before:
             newest = timing.time_of(self.counts.triples - before - 1)
         if times is not None:
@@ -237,6 +238,12 @@ class Router:
         places = ((mixed ^ (mixed >> np.uint64(29))) % np.uint64(self.job.shards)).astype(np.int64)
         shards = places[numbers.reshape(-1)][used]
         return {shard: used[shards == shard] for shard in np.unique(shards).tolist()}
+
+
+def _newest(times: Times) -> int:
+    """Return the latest time that graphs have told, unless a row has it."""
+    found = times.newest(_NO_ROWS, 0) if isinstance(times, EventTimes) else None
+    return BEFORE_ALL if found is None else found
 
 
 class _Nominal(RateTimes):
