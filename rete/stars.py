@@ -93,7 +93,7 @@ def star_at(net, arena, rows, row, progress):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_of(net, rows, row, first, keys, first_keys, count):  # type: ignore[no-untyped-def]
-    """Say whether a row comes with another one, and has its key, which stands in some places of both."""
+    """Tell whether a row comes with another one, and has its key, which stands in some places of both."""
     same = rows[row + END] == rows[first + END] and rows[row + START] == rows[first + START]
     same = same and rows[row + STREAM] == rows[first + STREAM]
     for i in range(count):

@@ -79,7 +79,7 @@ def _instances(
 
 
 def _fits(batch: Matches, ids: np.ndarray, place: int) -> np.ndarray:
-    """Say which of a batch's terms can stand in a place of a triple."""
+    """Return which of a batch's terms can stand in a place of a triple."""
     fits: np.ndarray
     if place == _PREDICATE:
         fits = batch.kinds(ids) == IRI

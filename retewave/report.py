@@ -33,7 +33,7 @@ class ReportedWindow:
     micros: tuple[int, int]  # both as microseconds
 
     def spelled(self, told: Callable[[int], str]) -> str:
-        """Say which times are in it; `told` tells a time."""
+        """Return the times that are in it, for people; `told` spells a time."""
         begin = "" if self.opens is None else f"behind {told(self.micros[0])}, "
         return f"{self.name}: {begin}up to {told(self.micros[1])}"
 

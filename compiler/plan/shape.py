@@ -152,7 +152,7 @@ class Shape:
 
 
 _Key: TypeAlias = tuple[object, ...]
-_LEAST_OPEN = 4  # shapes that differ in predicates alone: so many are worth one shape with more to test at its end
+_LEAST_OPEN = 4  # shapes that differ in predicates alone; from this number on one shape that tests more is worth it
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def take_off(arena, net, slot, group, row, former):  # type: ignore[no-untyped-d
 
 @inlined
 def may_go_on(arena, net, state, group, before, progress):  # type: ignore[no-untyped-def]
-    """Say whether some run of a group may go on: its last one is the youngest."""
+    """Tell whether some run of a group may go on: its last one is the youngest."""
     last = arena[group + net[net[state + STATE_SLOT] + SLOT_LIST]] & LOW
     if last == 0:
         return False

@@ -132,8 +132,8 @@ NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED
 # a node that gathers: the place in the arena of the tuples that are aside (else 0), their number of columns, and by
 # column of the node's own tuples the place in the arena
 NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
-# its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
-# of solutions to which the others lead: the state, its number of columns, and these as columns of that tuple
+# its edges: the number of those that the gathered tuple follows, and of the next ones, which lead to instants; then the
+# states of solutions to which the others lead: the state, its number of columns, and these as columns of that tuple
 NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
 # the groups that the gathered tuple will go to: the node, the columns of its key
 NODE_AHEAD, NODE_AHEAD_COUNT = 29, 30

@@ -179,7 +179,7 @@ class BranchAsked:
         return "no triple", said + "".join(self._kept_out(rows, counted))
 
     def _kept_out(self, rows: PatternRows, counted: Counts) -> Iterator[str]:
-        """Say which filters stand before a pattern's memory: rows that they refuse are not stored."""
+        """Name the filters that stand before a pattern's memory: rows that they refuse are not stored."""
         assert isinstance(rows.pattern, TriplePattern)
         if any(self._keeps_all(slot) for slot in rows.slots):
             return
