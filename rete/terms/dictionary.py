@@ -100,6 +100,11 @@ class Terms:
         return self._table
 
     @property
+    def is_swept(self) -> bool:
+        """Whether a sweep is under way."""
+        return bool(self._cells[MARKED])
+
+    @property
     def nbytes(self) -> int:
         """The size of all arrays in bytes."""
         return sum(array.nbytes for array in self._table)

@@ -50,6 +50,7 @@ class Deciding:
     programs: Programs  # the kernel's filters; they know what the memo's rows stand for
     outputs: dict[tuple[int, int], Output]  # (query, branch) -> its output rows
     _steps: dict[int, ReadyStep] = field(default_factory=dict)
+    _latest: tuple[bytes, int, np.ndarray, np.ndarray] | None = None  # of a rule: its row, sweeps, columns, what passes
     _chances: Chances | None = None  # of rules, once one is asked for
 
     def take(self, found: Solutions) -> Solutions:
@@ -60,7 +61,8 @@ class Deciding:
             return found._replace(columns=ready)
         branches = rows[:, layout.O_BRANCH] & (layout.UNDECIDED_ROW - 1)
         if len(rows) == 1 or (branches == branches[0]).all():
-            columns, kept = self._of_branch(query, self.outputs[query.number, int(branches[0])], rows, found.parts)
+            output = self.outputs[query.number, int(branches[0])]
+            columns, kept = self._built(query, output, rows) or self._of_branch(query, output, rows, found.parts)
             return found._replace(columns=columns).only(kept)
         columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
@@ -81,6 +83,30 @@ class Deciding:
         if output.always or output.names[:width] != query.columns:
             return None
         return rows[:, layout.O_COLUMNS : layout.O_COLUMNS + width]
+
+    def decided(self, found: Solutions) -> Solutions:
+        """Take solutions of a rule for what they build, and remember one alone: it is told next."""
+        taken = self.take(found)
+        query, rows = found.query, found.rows
+        if len(rows) == 1 and not self.terms.is_swept:
+            output = self.outputs[query.number, int(rows[0, layout.O_BRANCH]) & (layout.UNDECIDED_ROW - 1)]
+            kept = np.full(1, len(taken.rows) == 1)
+            columns = taken.columns if len(taken.rows) else np.zeros((1, len(query.columns)), dtype=np.int64)
+            if output.runs is None:
+                self._latest = _key(query, output, rows), self.terms.generation, columns, kept
+        return taken
+
+    def _built(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the shown ids of a rule's solution and whether it passes, if that was decided for what it builds.
+
+        Its terms are of now: what no row holds is swept at some time, and its id is another term's.
+        """
+        if self._latest is None or len(rows) > 1 or self.terms.is_swept:
+            return None
+        key, generation, columns, kept = self._latest
+        if generation != self.terms.generation or key != _key(query, output, rows):
+            return None
+        return columns, kept
 
     def _of_branch(
         self, query: Query, output: Output, rows: np.ndarray, parts: RunParts | None
@@ -231,6 +257,11 @@ class Deciding:
         if found is None:
             found = self._steps[id(step)] = ready(step, self.programs)
         return found
+
+
+def _key(query: Query, output: Output, rows: np.ndarray) -> bytes:
+    """Return the bytes of a solution: all that decides what is shown of it."""
+    return b"%d " % query.number + rows[0, : layout.O_COLUMNS + len(output.names)].tobytes()
 
 
 def _new_blank(name: str | None = None) -> BNode:

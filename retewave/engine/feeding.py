@@ -93,7 +93,7 @@ class Feeding:
         return any(map(_makes_nodes, query.parsed.template))
 
     def _of_rule(self, query: Query, rows: np.ndarray, parts: RunParts, first: int) -> np.ndarray:
-        decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0], parts=parts))
+        decided = self.deciding.decided(Solutions(query, rows, np.arange(len(rows)), rows[:, :0], parts=parts))
         scopes: list[bytes] = []
         is_set = query.parsed.solutions == "set"
         if is_set or any(map(_makes_nodes, query.parsed.template)):
