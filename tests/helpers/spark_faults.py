@@ -69,6 +69,14 @@ _OF_EACH_KIND = {  # what does not follow from the rows of a window
     "WHERE { { ?o e:placed ?c } SEQ { ?o e:paid ?k } }",
     "built": "SELECT ?c ?k FROM STREAM e:twice [RANGE 200ms] WHERE { ?c e:twice ?k }",
 }
+_IN_TWO_STAGES = {  # views over all that comes: a last task puts together what the shards send
+    "placed": f"SELECT (COUNT(*) AS ?n) (MAX(?o) AS ?last) FROM STREAM <{STREAM}> [RANGE 500ms STEP 100ms] "
+    "{ ?o e:placed ?c }",
+    "first": f"SELECT ?o ?k FROM STREAM <{STREAM}> [RANGE 300ms STEP 100ms] {{ ?o e:paid ?k }} ORDER BY ?o LIMIT 3",
+    "named": f"SELECT DISTINCT ?c FROM STREAM <{STREAM}> [RANGE 400ms STEP 200ms] "
+    "{ ?o e:placed ?c . ?o e:paid ?k } ORDER BY ?c LIMIT 5",
+}
+_KINDS = {"joins": _QUERIES, "of each kind": _OF_EACH_KIND, "in two stages": _IN_TWO_STAGES}
 _SCHEMA = """@prefix e: <http://e/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 e:byCard rdfs:subPropertyOf e:paid ."""
 _DISTINCT = "buyers"
@@ -126,7 +134,7 @@ class Workload:
         return found
 
 
-def workload(folder: Path, orders: int, *, of_each_kind: bool = False) -> Workload:
+def workload(folder: Path, orders: int, kind: str = "joins") -> Workload:
     """Write a stream of orders, their payments, and checks of cards, with the queries about them."""
     chance, due = random.Random(6), []
     for order in range(orders):
@@ -135,12 +143,12 @@ def workload(folder: Path, orders: int, *, of_each_kind: bool = False) -> Worklo
         due.append((order + chance.randint(1, 400), f"<http://e/o{order}> <http://e/byCard> <http://e/k{card}> ."))
         due.append((order + chance.randint(1, 400), f'<http://e/k{other}> <http://e/checked> "{order}" .'))
     lines = [line for _, line in sorted(due)]
-    made = Workload(folder, len(lines), _OF_EACH_KIND if of_each_kind else _QUERIES)
+    made = Workload(folder, len(lines), _KINDS[kind])
     made.stream.parent.mkdir(parents=True)
     made.stream.write_text("\n".join(lines) + "\n")
     Path(made.schema).write_text(_SCHEMA)
     for (name, text), path in zip(made.asked.items(), made.queries, strict=True):
-        said = "" if of_each_kind else f"REGISTER QUERY {name} AS "
+        said = f"REGISTER QUERY {name} AS " if kind == "joins" else ""
         Path(path).write_text(f"{_E}{said}{text}")
     return made
 

@@ -81,12 +81,10 @@ def submitted(job: Job, settings: Mapping[str, str]) -> Iterator[Life]:
         yield run
 
 
-@pytest.mark.parametrize("of_each_kind", [False, True], ids=["joins", "of each kind"])
-def test_a_worker_of_a_cluster_that_dies_while_a_job_runs_loses_and_repeats_nothing(
-    tmp_path: Path, of_each_kind: bool
-) -> None:
+@pytest.mark.parametrize("kind", ["joins", "of each kind", "in two stages"])
+def test_a_worker_of_a_cluster_that_dies_while_a_job_runs_loses_and_repeats_nothing(tmp_path: Path, kind: str) -> None:
     with cluster(tmp_path, 2) as machines:
-        work = workload(tmp_path / "work", 1500, of_each_kind=of_each_kind)
+        work = workload(tmp_path / "work", 1500, kind)
         job = Job(work, tmp_path / "job", 8, master=machines.address)
         with submitted(job, SMALL) as run:
             for _ in range(2):

@@ -34,10 +34,10 @@ class Undisturbed:
     pace: float  # seconds a micro-batch took
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["joins", "of each kind"])
+@pytest.fixture(scope="module", params=["joins", "of each kind", *(["in two stages"] if MANY else [])])
 def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     folder = tmp_path_factory.mktemp("undisturbed")
-    job = Job(workload(folder / "work", 1500, of_each_kind=request.param), folder, 6)
+    job = Job(workload(folder / "work", 1500, request.param), folder, 6)
     job.finish()
     found = found_in(job.out)
     assert found == job.work.expected
