@@ -154,3 +154,20 @@ def test_what_is_late_does_not_go_by_the_pieces() -> None:
         assert found[0] == found[1] == found[2], seed
         found_late += found[0][1]
     assert found_late
+
+
+def test_a_reader_of_noise_alone_does_not_hold_up_another() -> None:
+    engine = rw.Engine()
+    found = engine.register("PREFIX : <http://e/> SELECT ?x { ?x :asks ?y }", keep=0)
+    seen = []
+
+    def noise() -> Iterator[bytes]:
+        for second in range(40):
+            seen.append(found.matched)
+            yield quads(second, f"n{second}", "hums", told=True)
+
+    asked = b"".join(quads(second, f"a{second}", "asks", told=True) for second in range(40))
+    how: dict[str, Any] = {"format": "nq", "time_property": GENERATED_AT}
+    list(engine.run(rw.read(noise(), name="noise", **how), rw.read(asked, name="asked", **how)))
+    assert found.matched == 40
+    assert any(0 < told < 40 for told in seen)

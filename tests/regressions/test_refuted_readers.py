@@ -14,6 +14,7 @@ import retewave as rw
 from retewave.engine import lanes, pump
 from retewave.engine.lanes import Lane
 from retewave.io.reading.position import BEGINNING
+from retewave.io.reading.reader import Chunk
 from retewave.rete.words.rows import END, ROW_WIDTH
 from retewave.windows.doubt import FAR, Doubt
 
@@ -28,8 +29,7 @@ def test_a_reader_that_has_ended_holds_the_others_back_until_its_last_chunk_is_t
     reader: Any = SimpleNamespace(rate=1.0, time_property=None)
     ended, other = (Lane(reader, 0, 0, changed, threading.Lock()) for _ in range(2))
     ended.rows, ended.ended = rows(1, 2), True
-    last: Any = SimpleNamespace(rows=rows(3, 4), triples=2, scanned=BEGINNING, times={})
-    ended.chunks.append(last)
+    ended.chunks.append(Chunk(rows(3, 4), newest=None, tells=False, triples=2, bytes=0, scanned=BEGINNING, times={}))
     other.rows, other.ended = rows(5, 6), True
     of_all = pump._Pump([ended, other], changed, Doubt(FAR))
     assert of_all._merged()[:, END].tolist() == [1, 2]
