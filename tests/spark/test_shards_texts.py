@@ -116,6 +116,6 @@ def test_statements_that_no_pattern_takes_tell_the_time_too() -> None:
     _, graphs, _, _ = one_shard(OFFERS, time_property="http://e/at")
     number = '"9"^^<http://www.w3.org/2001/XMLSchema#integer>'
     quads = f"<http://e/n> <http://e/noise> <http://e/x> <http://e/g> .\n<http://e/g> <http://e/at> {number} .\n"
-    for way in ({}, {"scopes": np.array([1])}):
-        (told,) = graphs.text(pa.array([quads]), **way)
+    for scopes in (None, np.array([1])):
+        (told,) = graphs.text(pa.array([quads]), scopes=scopes)
         assert (told.payload, told.newest) == (b"", 9 * SECOND)
