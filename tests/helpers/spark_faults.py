@@ -180,7 +180,9 @@ def key(query: str, start: float, end: float, bound: Mapping[str, str]) -> tuple
 
 
 def _n3(term: Mapping[str, str]) -> str:
-    return f"<{term['value']}>" if term["type"] == "uri" else json.dumps(term["value"])
+    if term["type"] == "uri":
+        return f"<{term['value']}>"
+    return json.dumps(term["value"]) + (f"^^<{term['datatype']}>" if "datatype" in term else "")
 
 
 # ---- processes ----
